@@ -1,0 +1,72 @@
+// Which part of the trace is analysed: the steps found in it and the window chosen.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libprofile/trace/trace.hpp"
+
+namespace gprofml::analysis {
+
+/// One step, as the range that marks it on its host thread.
+struct Step {
+  profile::Nanoseconds start_ns = 0;
+  profile::Nanoseconds end_ns = 0;
+  std::string name;
+  std::int64_t launches = 0;  ///< GPU activities launched inside the step
+  bool steady = true;
+};
+
+/// A step that took longer than median + max(5 MAD, 10 %).
+struct StepOutlier {
+  std::int64_t index = 0;
+  profile::Nanoseconds duration_ns = 0;
+  std::string name;
+};
+
+struct StepSignature {
+  std::int64_t launches = 0;   ///< length of the most frequent launch sequence
+  std::int64_t identical = 0;  ///< steps that have exactly that sequence
+  std::int64_t of = 0;         ///< steps
+};
+
+struct Steps {
+  std::int64_t count = 0;
+  std::string kind = "none";    ///< step | none
+  std::string source = "none";  ///< ranges:ProfilerStep, ranges:NAME | none
+  double confidence = 0.0;
+  profile::Nanoseconds median_ns = 0;
+  profile::Nanoseconds p95_ns = 0;
+  profile::Nanoseconds p99_ns = 0;
+  std::int64_t launches = 0;  ///< median number of GPU activities a step launches
+  StepSignature signature;
+  std::vector<StepOutlier> outliers;
+  std::vector<Step> steps;  ///< in time order
+};
+
+struct LeftOut {
+  std::string what;
+  profile::Nanoseconds duration_ns = 0;
+};
+
+enum class WindowKind : std::uint8_t { all, steps, range };
+
+/// [from, to): what is analysed. `sink_at_edge`: the walk starts from the activity that starts
+/// exactly at `to` (the first of the next step) instead of from the last end inside.
+struct Window {
+  WindowKind kind = WindowKind::all;
+  profile::Nanoseconds from_ns = 0;
+  profile::Nanoseconds to_ns = 0;
+  bool sink_at_edge = false;
+  std::vector<LeftOut> left_out;
+};
+
+/// What the user asked for with --window and --range.
+struct WindowRequest {
+  enum class Kind : std::uint8_t { automatic, all, steps, range } kind = Kind::automatic;
+  std::string range;  ///< NAME or NAME#k, for Kind::range
+};
+
+}  // namespace gprofml::analysis
