@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""Checks that each header compiles on its own, included first and twice, without a warning.
+
+headers.py ROOT COMPILER [INCLUDE_FOLDER...]: prints the compiler's words for each that does not.
+"""
+
+import concurrent.futures
+import os
+import pathlib
+import subprocess
+import sys
+
+FLAGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"]
+FOLDERS = ("libprofile", "libanalysis", "apps", "test", "bench")
+
+
+def headers(root):
+    """Every header of the project, as a path from its root."""
+    found = []
+    for folder in FOLDERS:
+        found += [path.relative_to(root).as_posix() for path in (root / folder).rglob("*.hpp")]
+    return sorted(found)
+
+
+def compile_alone(root, compiler, include_folders, header):
+    """The compiler's complaint about a unit that holds nothing but this header; '' when content."""
+    unit = f'#include "{header}"\n#include "{header}"\n'
+    command = [compiler, *FLAGS, f"-I{root}"]
+    command += [argument for folder in include_folders for argument in ("-isystem", folder)]
+    done = subprocess.run(command + ["-x", "c++", "-"], input=unit, text=True, cwd=root,
+                          capture_output=True, check=False)
+    return "" if done.returncode == 0 else f"{header}:\n{done.stderr}"
+
+
+def check(root, compiler, include_folders=()):
+    """The complaints about all headers of the tree at root."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        complaints = pool.map(lambda header: compile_alone(root, compiler, include_folders, header),
+                              headers(root))
+        return [complaint for complaint in complaints if complaint]
+
+
+def main(root, compiler, *include_folders):
+    root = pathlib.Path(root).resolve()
+    found = check(root, compiler, [folder for folder in include_folders if folder])
+    count = len(headers(root))
+    print("\n".join(found) or f"{count} headers compile on their own")
+    return 1 if found or count == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
