@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# The long run: every seed of the statistical tests, under GCC, under AddressSanitizer and
+# UndefinedBehaviorSanitizer and under ThreadSanitizer, then the fuzz targets for a while each.
+#   scripts/validate.sh [SECONDS]     SECONDS for each fuzz target, 600 unless told
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source scripts/ctest.sh
+
+seconds="${1:-600}"
+[[ $seconds =~ ^[0-9]+$ ]] || { echo "usage: scripts/validate.sh [SECONDS]" >&2; exit 2; }
+
+scripts/setup.sh tests
+export GPROFML_VALIDATE=1
+failed=()
+for preset in release asan tsan; do
+  configure "$preset"
+  build "$preset"
+  run_ctest "$preset" || failed+=("$preset")
+done
+
+# New inputs go to build/, so that the corpus in the tree grows only on purpose.
+shopt -s nullglob
+for target in build/asan/bin/fuzz_*; do
+  name=$(basename "$target")
+  mkdir -p "build/fuzz/$name"
+  quiet "$name.log" "$name for $seconds s" "$target" -max_total_time="$seconds" -rss_limit_mb=2048 \
+    -timeout=20 -artifact_prefix="build/fuzz/$name-" "build/fuzz/$name" "test/fuzz/corpus/${name#fuzz_}" ||
+    failed+=("$name")
+done
+
+printf '\ntotal %d min %02d s\n' $((SECONDS / 60)) $((SECONDS % 60))
+if [[ ${#failed[@]} -gt 0 ]]; then
+  printf 'FAILED: %s\n' "${failed[*]}"
+  exit 1
+fi
