@@ -2,7 +2,9 @@
 
 namespace gprofml::profile {
 
-StringTable::StringTable() { intern(""); }
+StringTable::StringTable() {
+  intern("");
+}
 
 StringTable::StringTable(const StringTable& other) {
   for (std::string_view text : other.views_) intern(text);
