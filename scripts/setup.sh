@@ -5,10 +5,10 @@
 set -euo pipefail
 
 packages=(g++ cmake ninja-build libsimdjson-dev libcli11-dev libfmt-dev libboost-graph-dev
-  libtbb-dev libeigen3-dev nlohmann-json3-dev libsqlite3-dev zlib1g-dev catch2)
+  libtbb-dev libeigen3-dev nlohmann-json3-dev libsqlite3-dev zlib1g-dev catch2 python3)
 case "${1:-tests}" in
   build) ;;
-  tests) packages+=(clang-14 libclang-rt-14-dev python3 python3-jsonschema git) ;;
+  tests) packages+=(clang-14 libclang-rt-14-dev python3-jsonschema git) ;;
   lint) packages+=(clang-format-14 clang-tidy-14 clang-14 git) ;;
   *) echo "usage: scripts/setup.sh [build|tests|lint]" >&2; exit 2 ;;
 esac
