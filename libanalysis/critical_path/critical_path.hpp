@@ -18,7 +18,7 @@ struct PathSegment {
 
   TimeClass time_class = TimeClass::host_code;
   Subject subject = Subject::none;
-  std::uint32_t row = profile::kNoRow;     ///< Activities index, api_calls row or ranges row
+  std::uint32_t row = profile::kNoRow;         ///< Activities index, api_calls row or ranges row
   profile::RowIndex thread = profile::kNoRow;  ///< host thread, for host classes
   profile::Nanoseconds start_ns = 0;
   profile::Nanoseconds duration_ns = 0;  ///< > 0

@@ -39,7 +39,9 @@ constexpr std::array<Words, kTimeClassCount> kWords{{
 
 }  // namespace
 
-std::string_view name_of(TimeClass c) { return kWords[static_cast<std::size_t>(c)].name; }
+std::string_view name_of(TimeClass c) {
+  return kWords[static_cast<std::size_t>(c)].name;
+}
 
 std::string_view description_of(TimeClass c) {
   return kWords[static_cast<std::size_t>(c)].description;

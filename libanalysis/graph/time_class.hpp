@@ -50,7 +50,9 @@ std::string_view name_of(TimeClass c);
 std::string_view description_of(TimeClass c);
 
 /// Work on a GPU.
-constexpr bool is_gpu_work(TimeClass c) { return c <= TimeClass::fill; }
+constexpr bool is_gpu_work(TimeClass c) {
+  return c <= TimeClass::fill;
+}
 
 /// Time for which the trace does not say the reason.
 constexpr bool is_unknown(TimeClass c) {

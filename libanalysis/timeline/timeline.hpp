@@ -29,7 +29,7 @@ struct DeviceTimeline {
   profile::Nanoseconds kernel_union_ns = 0;
   profile::Nanoseconds memory_union_ns = 0;  ///< copies and fills
   profile::Nanoseconds communication_union_ns = 0;
-  profile::Nanoseconds compute_ns = 0;                ///< union of kernels that are not communication
+  profile::Nanoseconds compute_ns = 0;  ///< union of kernels that are not communication
   profile::Nanoseconds communication_exposed_ns = 0;  ///< communication while no compute runs
   profile::Nanoseconds copy_exposed_ns = 0;           ///< copy or fill while no kernel runs
   profile::Nanoseconds span_ns = 0;                   ///< the device's window
@@ -47,8 +47,8 @@ struct KernelStatistics {
 };
 
 struct Timeline {
-  profile::Nanoseconds lambda_ns = 0;  ///< λ: the shortest launch latency to expect, one a file
-  profile::Nanoseconds Lambda_ns = 0;  ///< Λ: nothing longer is called launch latency
+  profile::Nanoseconds lambda_ns = 0;     ///< λ: the shortest launch latency to expect, one a file
+  profile::Nanoseconds Lambda_ns = 0;     ///< Λ: nothing longer is called launch latency
   std::vector<DeviceTimeline> devices;    ///< in the order of Trace::devices, those with GPU work
   std::vector<KernelStatistics> kernels;  ///< by total, descending; then name, device
 };

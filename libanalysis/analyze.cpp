@@ -1,0 +1,169 @@
+#include "libanalysis/analyze.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "libanalysis/critical_path/walk.hpp"
+#include "libanalysis/graph/dependency_graph.hpp"
+#include "libanalysis/hierarchy/op_statistics.hpp"
+#include "libanalysis/hierarchy/range_tree.hpp"
+#include "libanalysis/quality/check.hpp"
+#include "libanalysis/ranking/rank.hpp"
+#include "libanalysis/timeline/build.hpp"
+#include "libanalysis/verdict.hpp"
+#include "libanalysis/window/choose.hpp"
+#include "libanalysis/window/steps.hpp"
+
+namespace gprofml::analysis {
+
+using profile::kNoRow;
+using profile::RowIndex;
+
+namespace {
+
+RunInfo run_info(const DependencyGraph& graph, const AnalyzeOptions& options) {
+  RunInfo run;
+  run.source = options.source;
+  const auto& meta = graph.trace.meta;
+  if (const auto it = meta.find("command"); it != meta.end()) run.command = it->second;
+  if (const auto it = meta.find("simulated"); it != meta.end()) {
+    run.simulated = it->second != "false" && it->second != "0";
+  }
+  if (const std::optional<Window> all = whole_trace(graph)) {
+    run.start_ns = all->from_ns;
+    run.end_ns = all->to_ns;
+  }
+  return run;
+}
+
+std::vector<std::int64_t> pids_on_device(const profile::Trace& trace, RowIndex device) {
+  std::vector<std::int64_t> pids;
+  for (const profile::Context& context : trace.contexts) {
+    if (context.device == device) pids.push_back(trace.processes[context.process].pid);
+  }
+  std::sort(pids.begin(), pids.end());
+  pids.erase(std::unique(pids.begin(), pids.end()), pids.end());
+  return pids;
+}
+
+std::string host_of_device(const profile::Trace& trace, RowIndex device) {
+  const profile::Device& d = trace.devices[device];
+  if (d.host != 0) return std::string(trace.text(d.host));
+  if (d.process != kNoRow) return std::string(trace.text(trace.processes[d.process].host));
+  return {};
+}
+
+DeviceReport device_report(const profile::Trace& trace, const DeviceTimeline& timeline) {
+  const profile::Device& d = trace.devices[timeline.device];
+  DeviceReport report;
+  report.id = d.ordinal;
+  report.name = trace.text(d.name);
+  report.uuid = trace.text(d.uuid);
+  report.host = host_of_device(trace, timeline.device);
+  report.processes = pids_on_device(trace, timeline.device);
+  report.timeline = timeline;
+  return report;
+}
+
+// The first CUDA call of a process creates its context, which often takes seconds: say so.
+std::vector<bool> initialisation_calls(const profile::Trace& trace) {
+  std::vector<RowIndex> first(trace.processes.size(), kNoRow);
+  for (RowIndex c = 0; c < trace.api_calls.size(); ++c) {
+    RowIndex& f = first[trace.threads[trace.api_calls.thread[c]].process];
+    if (f == kNoRow || trace.api_calls.start_ns[c] < trace.api_calls.start_ns[f]) f = c;
+  }
+  std::vector<bool> initialises(trace.api_calls.size(), false);
+  for (const RowIndex c : first) {
+    if (c != kNoRow) initialises[c] = true;
+  }
+  return initialises;
+}
+
+std::vector<SegmentReport> name_segments(const DependencyGraph& graph, const CriticalPath& path) {
+  const profile::Trace& trace = graph.trace;
+  const std::vector<bool> initialises = initialisation_calls(trace);
+  std::vector<SegmentReport> named;
+  named.reserve(path.segments.size());
+  for (const PathSegment& s : path.segments) {
+    SegmentReport report{s.time_class, {}, s.start_ns, s.duration_ns, s.inferred};
+    switch (s.subject) {
+      case PathSegment::Subject::none:
+        break;
+      case PathSegment::Subject::activity:
+        report.name = graph.work.name(trace, s.row);
+        break;
+      case PathSegment::Subject::range:
+        report.name = trace.text(trace.ranges.name[s.row]);
+        break;
+      case PathSegment::Subject::call:
+        report.name = trace.text(trace.api_calls.name[s.row]);
+        if (s.time_class == TimeClass::runtime_call && initialises[s.row]) {
+          report.name += " (first CUDA call: initialisation)";
+        }
+        break;
+    }
+    named.push_back(std::move(report));
+  }
+  return named;
+}
+
+void abstain(const DependencyGraph& graph, Report& report) {
+  const auto add = [&](std::string rule, std::string missing, std::string how) {
+    report.abstained.push_back({std::move(rule), std::move(missing), std::move(how)});
+  };
+  const profile::Trace& trace = graph.trace;
+  if (graph.work.size() == 0) {
+    add("critical path, idle causes", "GPU activity",
+        "PyTorch: profile with ProfilerActivity.CUDA and make sure kernels ran in the window");
+    return;
+  }
+  if (trace.api_calls.size() == 0) {
+    add("idle causes", "CUDA API calls",
+        "PyTorch: profile with ProfilerActivity.CPU as well as ProfilerActivity.CUDA");
+  } else if (report.quality.linked == 0) {
+    add("idle causes", "correlation ids between calls and GPU work",
+        "a trace whose events keep args.correlation");
+  }
+  if (trace.syncs.size() == 0) {
+    add("waits between streams", "synchronisation records",
+        "PyTorch: experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True)");
+  }
+  if (trace.ranges.size() == 0) {
+    add("ops", "op or NVTX ranges", "PyTorch: profile with ProfilerActivity.CPU");
+  }
+}
+
+}  // namespace
+
+Report analyze(const profile::Trace& trace, const AnalyzeOptions& options) {
+  const DependencyGraph graph(trace);
+  const RangeTree tree(trace);
+  Report report;
+  report.run = run_info(graph, options);
+  report.quality = check_quality(graph);
+  report.clock_bound_ns = trace.clock.bound_ns;
+  report.steps = find_steps(graph);
+  report.window = choose_window(graph, report.steps, options.window);
+  const Timeline timeline = build_timeline(graph, report.window);
+  report.lambda_ns = timeline.lambda_ns;
+  report.Lambda_ns = timeline.Lambda_ns;
+  for (const DeviceTimeline& d : timeline.devices) {
+    report.devices.push_back(device_report(trace, d));
+  }
+  report.kernels = timeline.kernels;
+  for (const KernelStatistics& k : report.kernels) {
+    report.kernel_device_ids.push_back(trace.devices[k.device].ordinal);
+  }
+  report.ops = op_statistics(graph, tree, report.window);
+  report.critical_path = find_critical_path(graph, tree, report.window, timeline);
+  report.segments = name_segments(graph, report.critical_path);
+  report.ranking = rank(graph, tree, report.window, report.steps, report.critical_path);
+  abstain(graph, report);
+  report.verdict = judge(report);
+  return report;
+}
+
+}  // namespace gprofml::analysis

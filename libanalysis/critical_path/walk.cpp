@@ -1,0 +1,325 @@
+#include "libanalysis/critical_path/walk.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <tuple>
+
+#include "libanalysis/graph/host_walk.hpp"
+
+namespace gprofml::analysis {
+
+using profile::kNoRow;
+using profile::Nanoseconds;
+using profile::RowIndex;
+
+namespace {
+
+constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::min();
+
+// Collects segments from the end of the window to its start. Time above `inferred_above_` was
+// reached over an inferred dependency.
+class Segments {
+ public:
+  Segments(const RangeTree& tree, const Window& window)
+      : tree_(tree), from_(window.from_ns), at_(window.to_ns) {}
+
+  bool done() const { return at_ <= from_; }
+  Nanoseconds at() const { return at_; }
+  Nanoseconds floor() const { return from_; }
+
+  // Everything down to `recorded_ns` was reached by a guess.
+  void infer_down_to(Nanoseconds recorded_ns) {
+    inferred_above_ = std::min(inferred_above_, std::max(recorded_ns, from_));
+  }
+
+  // [start, at) is `s`; splits where the inferred part begins.
+  void add(PathSegment s, Nanoseconds start) {
+    start = std::max(start, from_);
+    while (at_ > start) {
+      Nanoseconds down = start;
+      const bool guessed = at_ > inferred_above_;
+      if (guessed && inferred_above_ > start) down = inferred_above_;
+      PathSegment piece = s;
+      piece.start_ns = down;
+      piece.duration_ns = at_ - down;
+      piece.inferred = (s.inferred || guessed) && !is_unknown(s.time_class);
+      segments_.push_back(piece);
+      at_ = down;
+    }
+  }
+
+  // Host code takes the name of the innermost range, which may change within it.
+  void add_host_code(RowIndex thread, Nanoseconds start, bool inferred) {
+    start = std::max(start, from_);
+    while (at_ > start) {
+      const Nanoseconds change = std::max(start, tree_.last_change_before(thread, at_));
+      const RowIndex range = tree_.innermost(thread, at_ - 1);
+      add({TimeClass::host_code,
+           range == kNoRow ? PathSegment::Subject::none : PathSegment::Subject::range, range,
+           thread, 0, 0, inferred},
+          change);
+    }
+  }
+
+  std::vector<PathSegment> in_time_order() {
+    std::reverse(segments_.begin(), segments_.end());
+    return std::move(segments_);
+  }
+
+ private:
+  const RangeTree& tree_;
+  Nanoseconds from_;
+  Nanoseconds at_;
+  Nanoseconds inferred_above_ = std::numeric_limits<Nanoseconds>::max();
+  std::vector<PathSegment> segments_;
+};
+
+// What an activity waited for: the latest of its recorded arrivals.
+struct Arrival {
+  enum class From : std::uint8_t { nothing, device, host } from = From::nothing;
+  Nanoseconds at_ns = kNever;
+  ActivityIndex activity = kNoActivity;
+};
+
+class Walk {
+ public:
+  Walk(const DependencyGraph& graph, const RangeTree& tree, const Window& window)
+      : graph_(graph), work_(graph.work), window_(window), out_(tree, window) {}
+
+  std::vector<PathSegment> run() {
+    if (window_.sink_at_edge) {
+      from_gpu_start(activity_starting_at(window_.to_ns));
+    } else {
+      from_last_end();
+    }
+    while (!out_.done() && next_ != kNoActivity) {
+      const ActivityIndex i = next_;
+      next_ = kNoActivity;
+      PathSegment segment;
+      segment.time_class = time_class_of(work_.kind[i]);
+      segment.subject = PathSegment::Subject::activity;
+      segment.row = i;
+      out_.add(segment, work_.start_ns[i]);
+      if (!out_.done()) from_gpu_start(i);
+    }
+    return out_.in_time_order();
+  }
+
+ private:
+  ActivityIndex activity_starting_at(Nanoseconds t) const {
+    const auto it = std::lower_bound(work_.start_ns.begin(), work_.start_ns.end(), t);
+    return static_cast<ActivityIndex>(it - work_.start_ns.begin());
+  }
+
+  // The sink is the last end among GPU work and CUDA calls; host time after it is no dependency.
+  void from_last_end() {
+    ActivityIndex last_work = kNoActivity;
+    for (ActivityIndex i = 0; i < work_.size(); ++i) {
+      const Nanoseconds end = work_.corrected_end_ns[i];
+      if (end > window_.to_ns || work_.start_ns[i] >= window_.to_ns) continue;
+      if (last_work == kNoActivity || end >= work_.corrected_end_ns[last_work]) last_work = i;
+    }
+    RowIndex last_call = kNoRow;
+    const profile::ApiCallColumns& calls = graph_.trace.api_calls;
+    for (RowIndex c = 0; c < calls.size(); ++c) {
+      if (calls.end_ns[c] > window_.to_ns ||
+          !profile::has_timestamp(calls.start_ns[c], calls.end_ns[c]))
+        continue;
+      if (last_call == kNoRow || calls.end_ns[c] > calls.end_ns[last_call]) last_call = c;
+    }
+    const Nanoseconds work_end =
+        last_work == kNoActivity ? kNever : work_.corrected_end_ns[last_work];
+    const Nanoseconds call_end = last_call == kNoRow ? kNever : calls.end_ns[last_call];
+    PathSegment after;
+    after.time_class = TimeClass::after_last_gpu_work;
+    out_.add(after, std::max(work_end, call_end));
+    if (out_.done()) return;
+    if (call_end > work_end) {
+      host(calls.thread[last_call], call_end);
+    } else {
+      next_ = last_work;
+    }
+  }
+
+  Arrival last_arrival(ActivityIndex i, Nanoseconds s) const {
+    Arrival best;
+    const auto device = [&](ActivityIndex from) {
+      if (from == kNoActivity || from >= i) return;
+      const Nanoseconds at = std::min(work_.corrected_end_ns[from], s);
+      if (best.from == Arrival::From::nothing || at > best.at_ns) {
+        best = {Arrival::From::device, at, from};
+      }
+    };
+    device(work_.stream_predecessor[i]);
+    for (const ActivityIndex producer : graph_.waits.producers(i)) device(producer);
+    device(node_before(i, s));
+    if (work_.linked(i)) {
+      const Nanoseconds at = std::min(graph_.launch_start_ns(i) + graph_.latency.lambda_ns, s);
+      if (best.from == Arrival::From::nothing || at > best.at_ns) {
+        best = {Arrival::From::host, at, kNoActivity};
+      }
+    }
+    return best;
+  }
+
+  // Without recorded graph edges a node follows the node of its launch that ended last by its
+  // start.
+  ActivityIndex node_before(ActivityIndex i, Nanoseconds s) const {
+    if (!work_.linked(i)) return kNoActivity;
+    ActivityIndex last = kNoActivity;
+    for (const ActivityIndex node : work_.work_of_call(work_.call[i])) {
+      if (node >= i) break;
+      const Nanoseconds end = work_.corrected_end_ns[node];
+      if (end > s) continue;
+      if (last == kNoActivity || end >= work_.corrected_end_ns[last]) last = node;
+    }
+    return last;
+  }
+
+  // On other streams, the work that ended last within Λ before s, after all recorded arrivals.
+  ActivityIndex inferred_cause(ActivityIndex i, Nanoseconds s, Nanoseconds recorded) const {
+    const Nanoseconds earliest = s - graph_.latency.Lambda_ns;
+    ActivityIndex best = kNoActivity;
+    for (RowIndex stream = 0; stream < graph_.trace.streams.size(); ++stream) {
+      if (stream == work_.stream[i] || graph_.trace.process_of_stream(stream) != work_.process[i]) {
+        continue;
+      }
+      const ActivityIndex candidate = graph_.blocking.last_end_by(stream, s, i);
+      if (candidate == kNoActivity) continue;
+      const Nanoseconds end = work_.corrected_end_ns[candidate];
+      if (end <= recorded || end < earliest) continue;
+      if (best == kNoActivity ||
+          std::tie(end, candidate) > std::tie(work_.corrected_end_ns[best], best)) {
+        best = candidate;
+      }
+    }
+    return best;
+  }
+
+  void from_gpu_start(ActivityIndex i) {
+    const Nanoseconds s = out_.at();
+    const Arrival arrival = last_arrival(i, s);
+    if (arrival.from == Arrival::From::nothing || s - arrival.at_ns > graph_.latency.Lambda_ns) {
+      const ActivityIndex cause = inferred_cause(i, s, arrival.at_ns);
+      if (cause != kNoActivity) {
+        out_.infer_down_to(arrival.at_ns);
+        return follow(i, cause, work_.corrected_end_ns[cause]);
+      }
+    }
+    switch (arrival.from) {
+      case Arrival::From::device:
+        return follow(i, arrival.activity, arrival.at_ns);
+      case Arrival::From::host:
+        return launched(i);
+      case Arrival::From::nothing:
+        return unexplained(TimeClass::no_launch_record, out_.floor());
+    }
+  }
+
+  void unexplained(TimeClass c, Nanoseconds down_to) {
+    PathSegment segment;
+    segment.time_class = c;
+    out_.add(segment, down_to);
+  }
+
+  // [its end, s): a gap of up to Λ after the end, what is beyond has no recorded reason.
+  void follow(ActivityIndex i, ActivityIndex before, Nanoseconds at) {
+    unexplained(
+        work_.linked(i) ? TimeClass::issued_no_recorded_reason : TimeClass::no_launch_record,
+        at + graph_.latency.Lambda_ns);
+    PathSegment gap;
+    gap.time_class = work_.same_launch(i, before) ? TimeClass::graph_gap : TimeClass::device_gap;
+    gap.subject = PathSegment::Subject::activity;
+    gap.row = i;
+    out_.add(gap, at);
+    next_ = before;
+  }
+
+  void launched(ActivityIndex i) {
+    const RowIndex call = work_.call[i];
+    const Nanoseconds ls = graph_.launch_start_ns(i);
+    const Nanoseconds le = graph_.launch_end_ns(i);
+    const RowIndex thread = graph_.trace.api_calls.thread[call];
+    unexplained(TimeClass::issued_no_recorded_reason, le + graph_.latency.Lambda_ns);
+    PathSegment segment;
+    segment.subject = PathSegment::Subject::call;
+    segment.row = call;
+    segment.thread = thread;
+    segment.time_class = TimeClass::launch_latency;
+    out_.add(segment, le);
+    segment.time_class = out_.at() - std::max(ls, out_.floor()) > kSlowLaunchNs
+                             ? TimeClass::slow_launch_call
+                             : TimeClass::launch_call;
+    out_.add(segment, ls);
+    host(thread, out_.at());
+  }
+
+  void host(RowIndex thread, Nanoseconds t) {
+    const std::optional<GpuEntry> entry = HostWalk(graph_).to_cause(
+        thread, t, out_.floor(), [&](const HostPiece& piece) { host_piece(piece); });
+    if (entry) next_ = entry->activity;
+  }
+
+  void host_piece(const HostPiece& piece) {
+    if (piece.time_class == TimeClass::host_code) {
+      return out_.add_host_code(piece.thread, piece.start_ns, piece.inferred);
+    }
+    PathSegment segment;
+    segment.time_class = piece.time_class;
+    segment.subject =
+        piece.call == kNoRow ? PathSegment::Subject::none : PathSegment::Subject::call;
+    segment.row = piece.call;
+    segment.thread = piece.thread;
+    segment.inferred = piece.inferred;
+    out_.add(segment, piece.start_ns);
+  }
+
+  const DependencyGraph& graph_;
+  const Activities& work_;
+  const Window& window_;
+  Segments out_;
+  ActivityIndex next_ = kNoActivity;
+};
+
+// A trace that lost calls looks host-bound with nothing unknown: its idle time tells.
+bool idle_without_reason(const Timeline& timeline) {
+  Nanoseconds idle = 0, span = 0, without = 0;
+  for (const DeviceTimeline& d : timeline.devices) {
+    idle += d.idle_ns;
+    span += d.span_ns;
+    without += d.idle_by_cause[static_cast<std::size_t>(TimeClass::issued_no_recorded_reason)];
+  }
+  return without > 0 && without >= idle / 10 && without >= span / 50;
+}
+
+void sum_up(CriticalPath& path) {
+  for (const PathSegment& s : path.segments) {
+    path.by_class[static_cast<std::size_t>(s.time_class)] += s.duration_ns;
+    path.segments_total_ns += s.duration_ns;
+    if (is_gpu_work(s.time_class)) path.gpu_ns += s.duration_ns;
+    if (is_unknown(s.time_class)) path.unknown_ns += s.duration_ns;
+    if (s.inferred) path.inferred_ns += s.duration_ns;
+  }
+}
+
+}  // namespace
+
+CriticalPath find_critical_path(const DependencyGraph& graph, const RangeTree& tree,
+                                const Window& window, const Timeline& timeline) {
+  CriticalPath path;
+  if (graph.work.size() == 0) return path;
+  path.exists = true;
+  path.window_ns = window.to_ns - window.from_ns;
+  path.segments = Walk(graph, tree, window).run();
+  sum_up(path);
+  if (path.inferred_ns + path.unknown_ns > path.window_ns / 5) {
+    path.partial_because.push_back("inferred+unknown");
+  }
+  if (idle_without_reason(timeline))
+    path.partial_because.push_back("idle issued_no_recorded_reason");
+  path.partial = !path.partial_because.empty();
+  return path;
+}
+
+}  // namespace gprofml::analysis

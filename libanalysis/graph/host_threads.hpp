@@ -1,0 +1,60 @@
+// What each host thread was doing, indexed for walking back in time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "libprofile/trace/trace.hpp"
+
+namespace gprofml::analysis {
+
+/// A half-open interval of host time.
+struct Stretch {
+  profile::Nanoseconds start_ns;
+  profile::Nanoseconds end_ns;
+};
+
+/// One host thread. Covers are ops and API calls: intervals in which the thread ran code that the
+/// trace knows of. Ranges, annotations and Python frames say what was going on but cover nothing.
+struct HostThread {
+  std::vector<profile::RowIndex> outermost_calls;       ///< calls not inside another call, by start
+  std::vector<Stretch> covered;                         ///< union of covers; touching ones are one
+  std::vector<profile::Nanoseconds> cover_ends_ns;      ///< end of every cover, sorted
+  std::optional<profile::Nanoseconds> first_record_ns;  ///< of any kind, ranges included
+};
+
+/// Whether a range is the profiler's mark of a step ("ProfilerStep#12"). It names a time and is
+/// never an op, though files of 2020 and 2021 write it among the operators.
+bool is_step_mark(std::string_view name);
+
+/// All host threads of a trace, by row of Trace::threads.
+class HostThreads {
+ public:
+  explicit HostThreads(const profile::Trace& trace);
+
+  const HostThread& operator[](profile::RowIndex thread) const { return threads_[thread]; }
+  std::size_t size() const { return threads_.size(); }
+
+  /// Whether a range covers host time: an op that is no step mark.
+  bool covers(profile::RowIndex range) const;
+
+  /// The other threads of a thread's process, by (pid, tid).
+  const std::vector<profile::RowIndex>& of_process(profile::RowIndex process) const {
+    return by_process_[process];
+  }
+
+  /// The outermost call that started last before `t_ns` on a thread; kNoRow: none.
+  profile::RowIndex last_call_before(profile::RowIndex thread, profile::Nanoseconds t_ns) const;
+
+  /// The covered stretch that started last before `t_ns` on a thread; nullptr: none.
+  const Stretch* last_stretch_before(profile::RowIndex thread, profile::Nanoseconds t_ns) const;
+
+ private:
+  const profile::Trace& trace_;
+  std::vector<HostThread> threads_;
+  std::vector<std::vector<profile::RowIndex>> by_process_;
+};
+
+}  // namespace gprofml::analysis

@@ -1,0 +1,121 @@
+#include "libanalysis/hierarchy/range_tree.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "libanalysis/graph/host_threads.hpp"
+
+namespace gprofml::analysis {
+
+using profile::kNoRow;
+using profile::Nanoseconds;
+using profile::RangeKind;
+using profile::RowIndex;
+
+namespace {
+
+constexpr std::uint32_t kNoPath = std::numeric_limits<std::uint32_t>::max();
+
+bool nests(RangeKind kind) {
+  return kind == RangeKind::op || kind == RangeKind::annotation || kind == RangeKind::push_pop;
+}
+
+}  // namespace
+
+RangeTree::RangeTree(const profile::Trace& trace)
+    : trace_(trace),
+      included_(trace.ranges.size(), false),
+      parent_(trace.ranges.size(), kNoRow),
+      path_id_(trace.ranges.size(), kNoPath),
+      changes_(trace.threads.size()) {
+  std::vector<std::vector<RowIndex>> by_thread(trace.threads.size());
+  for (RowIndex i = 0; i < trace.ranges.size(); ++i) {
+    included_[i] = nests(trace.ranges.kind[i]) && !is_step_mark(trace.text(trace.ranges.name[i]));
+    if (included_[i]) by_thread[trace.ranges.thread[i]].push_back(i);
+  }
+  const profile::RangeColumns& r = trace.ranges;
+  std::vector<RowIndex> all;
+  for (RowIndex thread = 0; thread < by_thread.size(); ++thread) {
+    std::vector<RowIndex>& rows = by_thread[thread];
+    std::sort(rows.begin(), rows.end(), [&](RowIndex a, RowIndex b) {
+      return std::tuple(r.start_ns[a], -r.end_ns[a], a) <
+             std::tuple(r.start_ns[b], -r.end_ns[b], b);
+    });
+    nest(rows, changes_[thread]);
+    all.insert(all.end(), rows.begin(), rows.end());
+  }
+  number_paths(all);
+}
+
+// A sweep over ranges in order of their starts with the stack of open ones. Where a child outlives
+// its parent the child stays innermost until its own end.
+void RangeTree::nest(const std::vector<RowIndex>& ranges, std::vector<Change>& changes) {
+  const profile::RangeColumns& r = trace_.ranges;
+  std::vector<RowIndex> open;
+  const auto close_until = [&](Nanoseconds t) {
+    while (!open.empty() && r.end_ns[open.back()] <= t) {
+      const Nanoseconds end = r.end_ns[open.back()];
+      open.pop_back();
+      while (!open.empty() && r.end_ns[open.back()] <= end) open.pop_back();
+      changes.push_back({end, open.empty() ? kNoRow : open.back()});
+    }
+  };
+  for (const RowIndex range : ranges) {
+    close_until(r.start_ns[range]);
+    parent_[range] = open.empty() ? kNoRow : open.back();
+    if (r.end_ns[range] == r.start_ns[range]) continue;  // of no length: innermost at no instant
+    open.push_back(range);
+    changes.push_back({r.start_ns[range], range});
+  }
+  close_until(std::numeric_limits<Nanoseconds>::max());
+}
+
+void RangeTree::number_paths(const std::vector<RowIndex>& ranges) {
+  std::map<std::pair<std::uint32_t, profile::StringId>, std::uint32_t> ids;
+  for (const RowIndex range : ranges) {  // parents come before their children
+    const std::uint32_t above = parent_[range] == kNoRow ? kNoPath : path_id_[parent_[range]];
+    const auto [it, added] = ids.try_emplace({above, trace_.ranges.name[range]}, path_count());
+    if (added) path_names_.push_back({above, trace_.ranges.name[range]});
+    path_id_[range] = it->second;
+  }
+}
+
+RowIndex RangeTree::innermost(RowIndex thread, Nanoseconds t_ns) const {
+  const std::vector<Change>& changes = changes_[thread];
+  const auto after = std::upper_bound(changes.begin(), changes.end(), t_ns,
+                                      [](Nanoseconds t, const Change& c) { return t < c.at_ns; });
+  return after == changes.begin() ? kNoRow : (after - 1)->innermost;
+}
+
+Nanoseconds RangeTree::last_change_before(RowIndex thread, Nanoseconds t_ns) const {
+  const std::vector<Change>& changes = changes_[thread];
+  const auto after = std::lower_bound(changes.begin(), changes.end(), t_ns,
+                                      [](const Change& c, Nanoseconds t) { return c.at_ns < t; });
+  return after == changes.begin() ? std::numeric_limits<Nanoseconds>::min() : (after - 1)->at_ns;
+}
+
+std::string RangeTree::path(RowIndex range) const {
+  return path_text(path_id_[range]);
+}
+
+std::string RangeTree::path_text(std::uint32_t id) const {
+  std::vector<profile::StringId> names;
+  for (; id != kNoPath; id = path_names_[id].parent) names.push_back(path_names_[id].name);
+  std::string text;
+  for (auto name = names.rbegin(); name != names.rend(); ++name) {
+    if (!text.empty()) text += '/';
+    for (const char c : trace_.text(*name)) {
+      if (c == '/') {
+        text += "\u2215";
+      } else {
+        text += c;
+      }
+    }
+  }
+  return text;
+}
+
+}  // namespace gprofml::analysis

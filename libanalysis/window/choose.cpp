@@ -1,0 +1,177 @@
+#include "libanalysis/window/choose.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <stdexcept>
+#include <string_view>
+#include <tuple>
+
+namespace gprofml::analysis {
+
+using profile::kNoRow;
+using profile::Nanoseconds;
+using profile::RangeKind;
+using profile::RowIndex;
+
+namespace {
+
+constexpr double kConfidentSteps = 0.8;
+
+class Extent {
+ public:
+  void add(Nanoseconds start, Nanoseconds end) {
+    if (!profile::has_timestamp(start, end)) return;
+    from_ = std::min(from_, start);
+    to_ = std::max(to_, end);
+  }
+  bool empty() const { return from_ > to_; }
+  Nanoseconds from() const { return from_; }
+  Nanoseconds to() const { return to_; }
+
+ private:
+  Nanoseconds from_ = std::numeric_limits<Nanoseconds>::max();
+  Nanoseconds to_ = std::numeric_limits<Nanoseconds>::min();
+};
+
+// The first activity, in order of starts, whose call began in [from, to); kNoActivity: none.
+ActivityIndex first_launched(const DependencyGraph& graph, Nanoseconds from, Nanoseconds to) {
+  for (ActivityIndex i = 0; i < graph.work.size(); ++i) {
+    if (!graph.work.linked(i)) continue;
+    const Nanoseconds launch = graph.launch_start_ns(i);
+    if (from <= launch && launch < to) return i;
+  }
+  return kNoActivity;
+}
+
+std::optional<Window> steady_steps(const DependencyGraph& graph, const Steps& steps) {
+  const auto first =
+      std::find_if(steps.steps.begin(), steps.steps.end(), [](const Step& s) { return s.steady; });
+  if (first == steps.steps.end()) return std::nullopt;
+  const Nanoseconds after_last = steps.steps.back().end_ns;
+  const ActivityIndex begin = first_launched(graph, first->start_ns, after_last);
+  if (begin == kNoActivity) return std::nullopt;
+  Window window;
+  window.kind = WindowKind::steps;
+  window.from_ns = graph.work.start_ns[begin];
+  const ActivityIndex next =
+      first_launched(graph, after_last, std::numeric_limits<Nanoseconds>::max());
+  window.sink_at_edge = next != kNoActivity && graph.work.start_ns[next] > window.from_ns;
+  window.to_ns = window.sink_at_edge
+                     ? graph.work.start_ns[next]
+                     : *std::max_element(graph.work.end_ns.begin(), graph.work.end_ns.end());
+  return window;
+}
+
+void say_left_out(const DependencyGraph& graph, const Steps& steps, Window& window) {
+  const std::optional<Window> all = whole_trace(graph);
+  const auto leave = [&](std::string what, Nanoseconds ns) {
+    if (ns > 0) window.left_out.push_back({std::move(what), ns});
+  };
+  if (window.kind == WindowKind::steps) {
+    const auto warm = std::count_if(steps.steps.begin(), steps.steps.end(),
+                                    [](const Step& s) { return !s.steady; });
+    const Nanoseconds first = std::min(steps.steps.front().start_ns, window.from_ns);
+    leave("before the first step", first - all->from_ns);
+    leave(warm > 0 ? fmt::format("{} warm-up step{}", warm, warm == 1 ? "" : "s")
+                   : "first step until its first GPU work",
+          window.from_ns - std::max(first, all->from_ns));
+    leave("after the last step", all->to_ns - window.to_ns);
+  } else {
+    leave("before the range", window.from_ns - all->from_ns);
+    leave("after the range", all->to_ns - window.to_ns);
+  }
+}
+
+RowIndex find_range(const profile::Trace& trace, const std::string& request) {
+  const profile::RangeColumns& ranges = trace.ranges;
+  const auto named = [&](std::string_view name) {
+    std::vector<RowIndex> rows;
+    for (RowIndex r = 0; r < ranges.size(); ++r) {
+      if (trace.text(ranges.name[r]) == name) rows.push_back(r);
+    }
+    std::sort(rows.begin(), rows.end(), [&](RowIndex a, RowIndex b) {
+      return std::tie(ranges.start_ns[a], ranges.end_ns[a], a) <
+             std::tie(ranges.start_ns[b], ranges.end_ns[b], b);
+    });
+    return rows;
+  };
+  if (const auto exact = named(request); !exact.empty()) return exact.front();
+  const std::size_t hash = request.rfind('#');
+  if (hash != std::string::npos) {
+    std::size_t k = 0;
+    const char* end = request.data() + request.size();
+    const auto parsed = std::from_chars(request.data() + hash + 1, end, k);
+    const auto rows = named(std::string_view(request).substr(0, hash));
+    if (parsed.ec == std::errc() && parsed.ptr == end && !rows.empty()) {
+      if (k < rows.size()) return rows[k];
+      throw std::invalid_argument(fmt::format("range '{}' occurs {} times: the last is '{}#{}'",
+                                              request.substr(0, hash), rows.size(),
+                                              request.substr(0, hash), rows.size() - 1));
+    }
+  }
+  throw std::invalid_argument(
+      fmt::format("no range is named '{}': the trace has {} ranges", request, ranges.size()));
+}
+
+// A range holds its own time on the host and all the GPU work it launched, to that work's end.
+Window range_window(const DependencyGraph& graph, const std::string& name) {
+  const RowIndex r = find_range(graph.trace, name);
+  const Nanoseconds start = graph.trace.ranges.start_ns[r];
+  const Nanoseconds end = graph.trace.ranges.end_ns[r];
+  Window window;
+  window.kind = WindowKind::range;
+  window.from_ns = start;
+  window.to_ns = end;
+  for (ActivityIndex i = 0; i < graph.work.size(); ++i) {
+    if (!graph.work.linked(i)) continue;
+    const Nanoseconds launch = graph.launch_start_ns(i);
+    if (start <= launch && launch < end)
+      window.to_ns = std::max(window.to_ns, graph.work.end_ns[i]);
+  }
+  return window;
+}
+
+}  // namespace
+
+std::optional<Window> whole_trace(const DependencyGraph& graph) {
+  Extent extent;
+  for (ActivityIndex i = 0; i < graph.work.size(); ++i) {
+    extent.add(graph.work.start_ns[i], graph.work.end_ns[i]);
+  }
+  const profile::ApiCallColumns& calls = graph.trace.api_calls;
+  for (RowIndex c = 0; c < calls.size(); ++c) extent.add(calls.start_ns[c], calls.end_ns[c]);
+  const profile::RangeColumns& ranges = graph.trace.ranges;
+  for (RowIndex r = 0; r < ranges.size(); ++r) {
+    if (graph.threads.covers(r)) extent.add(ranges.start_ns[r], ranges.end_ns[r]);
+  }
+  if (extent.empty()) return std::nullopt;
+  Window window;
+  window.from_ns = extent.from();
+  window.to_ns = extent.to();
+  return window;
+}
+
+Window choose_window(const DependencyGraph& graph, const Steps& steps,
+                     const WindowRequest& request) {
+  using Kind = WindowRequest::Kind;
+  std::optional<Window> chosen;
+  if (request.kind == Kind::range) chosen = range_window(graph, request.range);
+  const bool steps_wanted = request.kind == Kind::steps || (request.kind == Kind::automatic &&
+                                                            steps.confidence >= kConfidentSteps);
+  if (steps_wanted && steps.count > 0) chosen = steady_steps(graph, steps);
+  if (request.kind == Kind::steps && !chosen) {
+    throw std::invalid_argument(
+        steps.count == 0
+            ? "no steps were found: there is no ProfilerStep# mark and no range repeats; use "
+              "--window all or --range NAME"
+            : "the steps launched no GPU work; use --window all");
+  }
+  if (!chosen) return whole_trace(graph).value_or(Window{});
+  say_left_out(graph, steps, *chosen);
+  return *chosen;
+}
+
+}  // namespace gprofml::analysis

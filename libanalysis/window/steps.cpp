@@ -1,0 +1,249 @@
+#include "libanalysis/window/steps.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace gprofml::analysis {
+
+using profile::kNoRow;
+using profile::Nanoseconds;
+using profile::RangeKind;
+using profile::RowIndex;
+
+namespace {
+
+constexpr std::size_t kFewestRepeats = 5;
+
+using Rows = std::vector<RowIndex>;
+
+// Ranges of one thread in time order; false when two overlap.
+bool sort_disjoint(const profile::RangeColumns& ranges, Rows& rows) {
+  std::sort(rows.begin(), rows.end(), [&](RowIndex a, RowIndex b) {
+    return std::tie(ranges.start_ns[a], ranges.end_ns[a], a) <
+           std::tie(ranges.start_ns[b], ranges.end_ns[b], b);
+  });
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    if (ranges.start_ns[rows[i]] < ranges.end_ns[rows[i - 1]]) return false;
+  }
+  return true;
+}
+
+// The marks of the thread that has most of them: with several ranks in one file each marks its own.
+Rows profiler_marks(const profile::Trace& trace) {
+  std::vector<Rows> by_thread(trace.threads.size());
+  for (RowIndex r = 0; r < trace.ranges.size(); ++r) {
+    if (is_step_mark(trace.text(trace.ranges.name[r])))
+      by_thread[trace.ranges.thread[r]].push_back(r);
+  }
+  Rows best;
+  for (Rows& rows : by_thread) {
+    if (rows.size() > best.size() && sort_disjoint(trace.ranges, rows)) best = std::move(rows);
+  }
+  return best;
+}
+
+bool is_host_action(const DependencyGraph& graph, RowIndex call) {
+  if (graph.traits.of(call).blocking != Blocking::no) return true;
+  for (const ActivityIndex i : graph.work.work_of_call(call)) {
+    if (graph.work.kind[i] != WorkKind::copy) continue;
+    const profile::CopyKind kind = graph.trace.copies.kind[graph.work.row[i]];
+    if (kind == profile::CopyKind::host_to_device || kind == profile::CopyKind::device_to_host) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whether each period (start of one range to start of the next) holds a host action of the process.
+bool acts_every_period(const DependencyGraph& graph, const Rows& rows) {
+  const profile::RangeColumns& ranges = graph.trace.ranges;
+  const RowIndex process = graph.trace.threads[ranges.thread[rows.front()]].process;
+  std::vector<Nanoseconds> actions;
+  for (RowIndex c = 0; c < graph.trace.api_calls.size(); ++c) {
+    if (graph.trace.threads[graph.trace.api_calls.thread[c]].process == process &&
+        is_host_action(graph, c)) {
+      actions.push_back(graph.trace.api_calls.start_ns[c]);
+    }
+  }
+  std::sort(actions.begin(), actions.end());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Nanoseconds from = ranges.start_ns[rows[i]];
+    const Nanoseconds to =
+        i + 1 < rows.size() ? ranges.start_ns[rows[i + 1]] : ranges.end_ns[rows[i]];
+    const auto first = std::lower_bound(actions.begin(), actions.end(), from);
+    if (first == actions.end() || *first >= to) return false;
+  }
+  return true;
+}
+
+std::pair<Nanoseconds, Nanoseconds> gpu_span(const Activities& work) {
+  return {work.start_ns.front(), *std::max_element(work.end_ns.begin(), work.end_ns.end())};
+}
+
+Nanoseconds covered_of_span(const profile::RangeColumns& ranges, const Rows& rows,
+                            std::pair<Nanoseconds, Nanoseconds> span) {
+  Nanoseconds covered = 0;
+  for (const RowIndex r : rows) {
+    const Nanoseconds start = std::max(ranges.start_ns[r], span.first);
+    const Nanoseconds end = std::min(ranges.end_ns[r], span.second);
+    covered += std::max<Nanoseconds>(0, end - start);
+  }
+  return covered;
+}
+
+// Of the repeating ranges that qualify, the one that covers most; of equals the name first in
+// order.
+Rows repeating_range(const DependencyGraph& graph) {
+  const profile::Trace& trace = graph.trace;
+  if (graph.work.size() == 0) return {};
+  std::map<std::pair<RowIndex, profile::StringId>, Rows> groups;
+  for (RowIndex r = 0; r < trace.ranges.size(); ++r) {
+    const RangeKind kind = trace.ranges.kind[r];
+    if (kind == RangeKind::op || kind == RangeKind::python_function) continue;
+    groups[{trace.ranges.thread[r], trace.ranges.name[r]}].push_back(r);
+  }
+  const auto span = gpu_span(graph.work);
+  Rows best;
+  Nanoseconds best_covered = 0;
+  std::string_view best_name;
+  for (auto& [key, rows] : groups) {
+    if (rows.size() < kFewestRepeats || !sort_disjoint(trace.ranges, rows)) continue;
+    const Nanoseconds covered = covered_of_span(trace.ranges, rows, span);
+    if (covered < (span.second - span.first + 1) / 2) continue;
+    const std::string_view name = trace.text(key.second);
+    if (std::tuple(-covered, name) >= std::tuple(-best_covered, best_name) && !best.empty())
+      continue;
+    if (!acts_every_period(graph, rows)) continue;
+    best = rows;
+    best_covered = covered;
+    best_name = name;
+  }
+  return best;
+}
+
+Nanoseconds median(std::vector<Nanoseconds> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t n = values.size();
+  if (n % 2 == 1) return values[n / 2];
+  return values[n / 2 - 1] + (values[n / 2] - values[n / 2 - 1]) / 2;
+}
+
+// Nearest rank: the smallest value that at least `percent` of the values do not exceed.
+Nanoseconds percentile(const std::vector<Nanoseconds>& sorted, std::size_t percent) {
+  return sorted[(sorted.size() * percent + 99) / 100 - 1];
+}
+
+std::vector<Nanoseconds> durations(const std::vector<Step>& steps) {
+  std::vector<Nanoseconds> all;
+  for (const Step& s : steps) all.push_back(s.end_ns - s.start_ns);
+  return all;
+}
+
+// The first step from which the rolling median of ten stays near that of the last half.
+std::size_t first_steady(const std::vector<Nanoseconds>& all) {
+  const std::size_t n = all.size();
+  if (n < 3) return 0;
+  if (n < 10) return 1;
+  const Nanoseconds settled = median({all.begin() + static_cast<std::ptrdiff_t>(n / 2), all.end()});
+  for (std::size_t k = 0; k + 10 <= n; ++k) {
+    const auto from = all.begin() + static_cast<std::ptrdiff_t>(k);
+    const Nanoseconds rolling = median({from, from + 10});
+    if (rolling <= settled + settled / 20) return k;
+  }
+  return n / 2;
+}
+
+void find_outliers(Steps& steps) {
+  const std::vector<Nanoseconds> all = durations(steps.steps);
+  std::vector<Nanoseconds> deviations;
+  for (const Nanoseconds d : all) deviations.push_back(std::abs(d - steps.median_ns));
+  const Nanoseconds limit =
+      steps.median_ns + std::max(5 * median(deviations), steps.median_ns / 10);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i] > limit) {
+      steps.outliers.push_back({static_cast<std::int64_t>(i), all[i], steps.steps[i].name});
+    }
+  }
+}
+
+// What each step launched, in launch order, as names; and how many steps agree.
+void compare_launches(const DependencyGraph& graph, Steps& steps) {
+  struct Launch {
+    Nanoseconds at_ns;
+    ActivityIndex activity;
+  };
+  std::vector<Launch> launches;
+  for (ActivityIndex i = 0; i < graph.work.size(); ++i) {
+    if (graph.work.linked(i)) launches.push_back({graph.launch_start_ns(i), i});
+  }
+  std::sort(launches.begin(), launches.end(), [](const Launch& a, const Launch& b) {
+    return std::tie(a.at_ns, a.activity) < std::tie(b.at_ns, b.activity);
+  });
+  std::map<std::vector<std::string_view>, std::int64_t> sequences;
+  std::vector<std::int64_t> counts;
+  for (Step& step : steps.steps) {
+    auto it = std::lower_bound(launches.begin(), launches.end(), step.start_ns,
+                               [](const Launch& l, Nanoseconds t) { return l.at_ns < t; });
+    std::vector<std::string_view> names;
+    for (; it != launches.end() && it->at_ns < step.end_ns; ++it) {
+      names.push_back(graph.work.name(graph.trace, it->activity));
+    }
+    step.launches = static_cast<std::int64_t>(names.size());
+    counts.push_back(step.launches);
+    ++sequences[std::move(names)];
+  }
+  std::sort(counts.begin(), counts.end());
+  steps.launches = counts[(counts.size() - 1) / 2];
+  steps.signature.of = steps.count;
+  for (const auto& [names, times] : sequences) {
+    if (times <= steps.signature.identical) continue;
+    steps.signature.identical = times;
+    steps.signature.launches = static_cast<std::int64_t>(names.size());
+  }
+}
+
+Steps describe(const DependencyGraph& graph, const Rows& rows, std::string source) {
+  Steps steps;
+  steps.count = static_cast<std::int64_t>(rows.size());
+  steps.kind = "step";
+  steps.source = std::move(source);
+  steps.confidence = 1.0;
+  const profile::RangeColumns& ranges = graph.trace.ranges;
+  for (const RowIndex r : rows) {
+    Step step;
+    step.start_ns = ranges.start_ns[r];
+    step.end_ns = ranges.end_ns[r];
+    step.name = graph.trace.text(ranges.name[r]);
+    steps.steps.push_back(std::move(step));
+  }
+  std::vector<Nanoseconds> sorted = durations(steps.steps);
+  const std::size_t steady = first_steady(sorted);
+  for (std::size_t i = 0; i < steady; ++i) steps.steps[i].steady = false;
+  std::sort(sorted.begin(), sorted.end());
+  steps.median_ns = median(sorted);
+  steps.p95_ns = percentile(sorted, 95);
+  steps.p99_ns = percentile(sorted, 99);
+  find_outliers(steps);
+  compare_launches(graph, steps);
+  return steps;
+}
+
+}  // namespace
+
+Steps find_steps(const DependencyGraph& graph) {
+  if (const Rows marks = profiler_marks(graph.trace); !marks.empty()) {
+    return describe(graph, marks, "ranges:ProfilerStep");
+  }
+  if (const Rows repeating = repeating_range(graph); !repeating.empty()) {
+    const auto name = graph.trace.text(graph.trace.ranges.name[repeating.front()]);
+    return describe(graph, repeating, "ranges:" + std::string(name));
+  }
+  return {};
+}
+
+}  // namespace gprofml::analysis
