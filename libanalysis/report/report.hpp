@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "libanalysis/critical_path/critical_path.hpp"
@@ -25,7 +26,9 @@ struct RunInfo {
 
 enum class Bound : std::uint8_t { unknown, gpu, host, communication, copy };
 
+/// The names that JSON uses for the two.
 std::string_view name_of(Bound bound);
+std::string_view name_of(WindowKind kind);
 
 struct Verdict {
   Bound bound = Bound::unknown;

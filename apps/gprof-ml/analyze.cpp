@@ -1,0 +1,128 @@
+// gprof-ml analyze: where the time went, as text or JSON.
+#include "libanalysis/analyze.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "apps/gprof-ml/command.hpp"
+#include "apps/gprof-ml/load.hpp"
+#include "apps/gprof-ml/output.hpp"
+#include "libanalysis/report/json.hpp"
+#include "libanalysis/report/text.hpp"
+#include "libprofile/store/store.hpp"
+
+namespace gprofml::app {
+namespace {
+
+struct AnalyzeArguments {
+  std::string input;
+  std::string format = "text";
+  std::string output;
+  int top = 10;
+  std::string window = "auto";
+  std::string range;
+  bool path = false;
+  profile::ImportOptions import;
+};
+
+analysis::WindowRequest window_request(const AnalyzeArguments& arguments) {
+  using Kind = analysis::WindowRequest::Kind;
+  if (!arguments.range.empty()) return {Kind::range, arguments.range};
+  if (arguments.window == "all") return {Kind::all, {}};
+  if (arguments.window == "steps") return {Kind::steps, {}};
+  return {Kind::automatic, {}};
+}
+
+/// Bold headings only where a person looks and did not ask for none (no-color.org).
+bool wants_color(const AnalyzeArguments& arguments) {
+  if (!arguments.output.empty() || ::isatty(STDOUT_FILENO) == 0) return false;
+  const char* const no_color = std::getenv("NO_COLOR");
+  const char* const terminal = std::getenv("TERM");
+  return (no_color == nullptr || *no_color == '\0') && terminal != nullptr &&
+         std::string_view(terminal) != "dumb";
+}
+
+std::string render(const analysis::Report& report, const AnalyzeArguments& arguments,
+                   bool is_run_db) {
+  if (arguments.format == "json") {
+    analysis::JsonOptions options;
+    options.path = arguments.path;
+    options.tool_version = GPROFML_VERSION;
+    return analysis::render_json(report, options);
+  }
+  analysis::TextOptions options;
+  options.top = arguments.top;
+  options.path = arguments.path;
+  options.color = wants_color(arguments);
+  options.is_run_db = is_run_db;
+  options.tool_version = GPROFML_VERSION;
+  return analysis::render_text(report, options);
+}
+
+int analyze_input(const AnalyzeArguments& arguments) {
+  const LoadedTrace loaded = load_trace(arguments.input, arguments.import);
+  if (loaded.is_run_db && has_no_records(loaded.trace)) {
+    std::fprintf(stderr, "gprof-ml: %s: holds no record of any kind, nothing to analyze\n",
+                 arguments.input.c_str());
+    return kNoRecords;
+  }
+  analysis::AnalyzeOptions options;
+  options.window = window_request(arguments);
+  options.source = arguments.input;
+  const analysis::Report report = analysis::analyze(loaded.trace, options);
+  write_result(render(report, arguments, loaded.is_run_db), arguments.output);
+  return kDone;
+}
+
+}  // namespace
+
+void add_analyze(CLI::App& cli, Action& action) {
+  const auto arguments = std::make_shared<AnalyzeArguments>();
+  CLI::App* const command = cli.add_subcommand("analyze", "Say where the time went and why");
+  command->footer(
+      "INPUT is a run.db or a PyTorch (Kineto) or other Chrome JSON trace, .json or .json.gz.\n"
+      "The text report shows the most important; the JSON has everything, in nanoseconds\n"
+      "(docs/report.schema.json says what each key means).");
+  command->add_option("INPUT", arguments->input, "Trace to analyze")->required();
+  command->add_option("--format", arguments->format, "text for people, json for programs")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  command
+      ->add_option("-o,--output", arguments->output,
+                   "Write to FILE instead of standard output, replacing it")
+      ->type_name("FILE");
+  command->add_option("--top", arguments->top, "Rows of the kernel and op tables of the text")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str()
+      ->type_name("N");
+  command
+      ->add_option("--threads", arguments->import.threads,
+                   "Threads that read the input; the result does not depend on it")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str()
+      ->type_name("N");
+  CLI::Option* const window =
+      command
+          ->add_option("--window", arguments->window,
+                       "all: everything; steps: the steady steps; auto: steps where they are "
+                       "certain, else all")
+          ->check(CLI::IsMember({"auto", "all", "steps"}))
+          ->capture_default_str();
+  command
+      ->add_option("--range", arguments->range,
+                   "Only this named range; #k chooses the k-th of that name, from 0")
+      ->excludes(window)
+      ->type_name("NAME[#k]");
+  command->add_flag("--path", arguments->path, "List every segment of the critical path");
+  command->add_flag("--keep-partial", arguments->import.keep_partial,
+                    "Use what a truncated file still holds instead of refusing it");
+  command->callback(
+      [arguments, &action] { action = [arguments] { return analyze_input(*arguments); }; });
+}
+
+}  // namespace gprofml::app

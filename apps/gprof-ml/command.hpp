@@ -1,0 +1,21 @@
+// What the sub-commands have in common: how they register, and what the program's exit code says.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace gprofml::app {
+
+inline constexpr int kDone = 0;
+inline constexpr int kBadUsageOrInput = 2;
+inline constexpr int kNoRecords = 3;  ///< a run.db of our own that holds no record at all
+
+/// The chosen sub-command's work, run after the command line was parsed. Returns the exit code;
+/// what it throws becomes one line on stderr and kBadUsageOrInput (see main.cpp).
+using Action = std::function<int()>;
+
+/// Each adds its sub-command to `cli`; when the user chooses it, parsing fills `action`.
+void add_analyze(CLI::App& cli, Action& action);
+void add_import(CLI::App& cli, Action& action);
+
+}  // namespace gprofml::app

@@ -1,0 +1,23 @@
+// From an input the user names to a Trace.
+#pragma once
+
+#include <string>
+
+#include "libprofile/import/import.hpp"
+#include "libprofile/trace/trace.hpp"
+
+namespace gprofml::app {
+
+struct LoadedTrace {
+  profile::Trace trace;
+  bool is_run_db = false;  ///< read from a run.db, not imported
+};
+
+/// Reads a run.db or imports a foreign trace, told apart by content. The trace is canonical.
+/// Throws profile::StoreError or profile::ImportError.
+LoadedTrace load_trace(const std::string& path, const profile::ImportOptions& options);
+
+/// Whether the trace holds no event of any kind.
+bool has_no_records(const profile::Trace& trace);
+
+}  // namespace gprofml::app

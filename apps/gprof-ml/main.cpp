@@ -1,0 +1,58 @@
+// gprof-ml: the command line. Parses, runs one sub-command, turns failures into a line and a code.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "apps/gprof-ml/command.hpp"
+#include "libanalysis/report/printable.hpp"
+
+namespace {
+
+using gprofml::app::Action;
+
+/// One line on stderr, whatever the text holds: file names may hold line ends and escapes.
+int fail(const std::string& what) {
+  std::fprintf(stderr, "gprof-ml: %s\n", gprofml::analysis::printable(what).c_str());
+  return gprofml::app::kBadUsageOrInput;
+}
+
+/// The one place where an exception of the libraries becomes a message and an exit code.
+int run(const Action& action) {
+  try {
+    return action();
+  } catch (const std::bad_alloc&) {
+    return fail("out of memory; use a machine with more, or a smaller part of the trace");
+  } catch (const std::exception& error) {
+    return fail(error.what());
+  } catch (...) {
+    return fail("stopped by an error of unknown kind; please report it with the input");
+  }
+}
+
+/// CLI11 prints help and version itself; its errors get our form and our code.
+int answer_parse_error(const CLI::App& cli, const CLI::ParseError& error) {
+  if (error.get_exit_code() == 0) return cli.exit(error);
+  return fail(std::string(error.what()) + "; see gprof-ml --help");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App cli{
+      "Says where the time of a GPU program went, and which chain of waits made it so long.",
+      "gprof-ml"};
+  cli.set_version_flag("--version", "gprof-ml " GPROFML_VERSION);
+  cli.require_subcommand(1);
+  cli.footer("Exit codes: 0 done, 2 bad usage or input, 3 a run.db without any record.");
+  Action action;
+  gprofml::app::add_analyze(cli, action);
+  gprofml::app::add_import(cli, action);
+  try {
+    cli.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return answer_parse_error(cli, error);
+  }
+  return run(action);
+}
