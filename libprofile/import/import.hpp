@@ -13,7 +13,8 @@ namespace gprofml::profile {
 struct ImportOptions {
   bool keep_partial = false;  ///< a truncated file keeps its complete events instead of failing
   int threads = 2;            ///< 1: read, scan and parse on the calling thread
-  std::size_t window_bytes = std::size_t{8} << 20;  ///< size of the windows a file is read in; for tests
+  std::size_t window_bytes = std::size_t{8}
+                             << 20;  ///< size of the windows a file is read in; for tests
 };
 
 /// A file that cannot be read, is not a trace, or is damaged. `what()` is one line: the file, the
