@@ -166,13 +166,14 @@ class Machine {
     return execution_.calls.back();
   }
 
-  // Makes the current call last until `work` has ended and the thread has noticed.
+  // Makes the current call last until `work` has ended and the thread has noticed. Noticing takes
+  // as long when the work was done before, so no time jumps when work ends a little later.
   void wait_for(const std::vector<std::size_t>& work, Nanoseconds return_delay_ns, HostStep& step) {
+    const Nanoseconds notice_ns = timing().sync_return_ns + return_delay_ns;
+    step.end_ns = std::max(step.end_ns, step.start_ns + notice_ns);
     for (const std::size_t index : work) {
-      const Nanoseconds returns =
-          execution_.activities[index].end_ns + timing().sync_return_ns + return_delay_ns;
-      // Work that ended before the call began is not waited for, only noticed as done.
-      if (execution_.activities[index].end_ns <= step.start_ns || returns <= step.end_ns) continue;
+      const Nanoseconds returns = execution_.activities[index].end_ns + notice_ns;
+      if (returns <= step.end_ns) continue;
       step.end_ns = returns;
       step.waited = index;
     }

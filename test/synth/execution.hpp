@@ -5,7 +5,8 @@
 //   - work starts no earlier than its call's start + launch latency, and after the work before it
 //     on its stream, the work of the events its stream waits for and its graph predecessors, each
 //     with its gap; what arrives last decides (device before host on a tie);
-//   - a waiting call returns sync_return after the last of its work ended, or after `call_ns`;
+//   - a waiting call returns sync_return after the last of its work ended, and lasts at least
+//     `call_ns` and at least sync_return;
 //   - streams and devices run side by side without slowing each other.
 // Host actions of several threads take effect in order of their start, ties by thread number.
 #pragma once

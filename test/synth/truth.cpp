@@ -169,6 +169,24 @@ class ChainWalk {
   Nanoseconds now_ = 0;
 };
 
+// The largest value in [0, limit] for which `holds`, which holds for 0 and for all up to the
+// result.
+template <typename Predicate>
+Nanoseconds largest(Nanoseconds limit, Predicate holds) {
+  Nanoseconds low = 0;
+  Nanoseconds high = limit + 1;
+  while (high - low > 1) {
+    const Nanoseconds middle = low + (high - low) / 2;
+    (holds(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
+Nanoseconds end_with_change(const Program& program, std::size_t work, Nanoseconds change_ns) {
+  const Nanoseconds duration_ns = work_at(program, work).duration_ns + change_ns;
+  return last_work_end_ns(run(with_work_duration(program, work, duration_ns)));
+}
+
 }  // namespace
 
 std::map<int, DeviceTruth> device_truth(const Execution& execution) {
@@ -221,23 +239,23 @@ std::vector<ChainSegment> critical_chain(const Execution& execution) {
 }
 
 Nanoseconds slack_ns(const Program& program, std::size_t work) {
-  const Nanoseconds duration_ns = work_at(program, work).duration_ns;
   const Execution before = run(program);
   const Nanoseconds sink_ns = last_work_end_ns(before);
-  const auto unmoved = [&](Nanoseconds growth_ns) {
-    return last_work_end_ns(run(with_work_duration(program, work, duration_ns + growth_ns))) ==
-           sink_ns;
-  };
-  Nanoseconds fits = 0;
-  Nanoseconds moves = 1;
+  // An activity that grows beyond the sink is the sink.
+  Nanoseconds room_ns = 0;
   for (const Activity& activity : before.activities) {
-    if (activity.number == work) moves = sink_ns - activity.end_ns + 1;  // would end after the sink
+    if (activity.number == work) room_ns = sink_ns - activity.end_ns;
   }
-  while (moves - fits > 1) {
-    const Nanoseconds middle = fits + (moves - fits) / 2;
-    (unmoved(middle) ? fits : moves) = middle;
-  }
-  return fits;
+  return largest(room_ns, [&](Nanoseconds growth_ns) {
+    return end_with_change(program, work, growth_ns) == sink_ns;
+  });
+}
+
+Nanoseconds competing_slack_ns(const Program& program, std::size_t work) {
+  const Nanoseconds sink_ns = last_work_end_ns(run(program));
+  return largest(work_at(program, work).duration_ns, [&](Nanoseconds shrink_ns) {
+    return end_with_change(program, work, -shrink_ns) == sink_ns - shrink_ns;
+  });
 }
 
 }  // namespace gprofml::synth

@@ -83,4 +83,8 @@ std::vector<ChainSegment> critical_chain(const Execution& execution);
 /// faster: always with one host thread.
 Nanoseconds slack_ns(const Program& program, std::size_t work);
 
+/// By how much the activity's duration can shrink with `last_work_end_ns` coming as much earlier:
+/// after that another chain of waits decides. 0 off the critical chain. As exact as slack_ns.
+Nanoseconds competing_slack_ns(const Program& program, std::size_t work);
+
 }  // namespace gprofml::synth
