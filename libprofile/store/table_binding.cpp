@@ -1,0 +1,301 @@
+#include "libprofile/store/table_binding.hpp"
+
+#include <array>
+#include <type_traits>
+
+namespace gprofml::profile::detail {
+namespace {
+
+/// How a member is kept, whatever container it lies in.
+struct Encoding {
+  bool nullable = false;
+  std::uint64_t null_bits = 0;
+  TableId target = TableId::none;
+  std::uint64_t limit = 0;
+};
+
+constexpr Encoding kInteger{};
+constexpr Encoding kOptionalInteger{true, static_cast<std::uint64_t>(kUnknown)};
+constexpr Encoding kUnsigned32{false, 0, TableId::none, std::uint64_t{1} << 32};
+constexpr Encoding kName{false, 0, TableId::string};
+
+constexpr Encoding reference(TableId target) {
+  return {true, kNoRow, target};
+}
+
+/// An enum of which `last` is the last value.
+template <class Enum>
+constexpr Encoding enumeration(Enum last) {
+  return {false, 0, TableId::none, static_cast<std::uint64_t>(last) + 1};
+}
+
+/// Collects the columns of one table.
+class TableBinder {
+ public:
+  TableBinder(TableId id, std::string_view name, std::size_t rows) {
+    table_.id = id;
+    table_.name = name;
+    table_.rows = rows;
+  }
+
+  /// A table whose rows are the elements of `vector`.
+  template <class Value>
+  TableBinder& column(std::string_view name, std::vector<Value>& vector, Encoding encoding) {
+    add_storage(vector);
+    add(name, encoding, vector, sizeof(Value), 0);
+    return *this;
+  }
+
+  /// A table whose rows are structs, of which this column is one member.
+  template <class Row, class Value>
+  TableBinder& member(std::string_view name, std::vector<Row>& rows, Value Row::*member,
+                      Encoding encoding) {
+    const Row sample;
+    if (table_.storage.empty()) add_storage(rows);
+    add(name, encoding, rows, sizeof(Value), distance(sample, sample.*member));
+    return *this;
+  }
+
+  /// As `member`, three columns for x, y and z.
+  template <class Row>
+  TableBinder& extent(const std::array<std::string_view, 3>& names, std::vector<Row>& rows,
+                      std::array<std::int64_t, 3> Row::*member) {
+    const Row sample;
+    if (table_.storage.empty()) add_storage(rows);
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      add(names[axis], kOptionalInteger, rows, sizeof(std::int64_t),
+          distance(sample, (sample.*member)[axis]));
+    }
+    return *this;
+  }
+
+  TableBinding take() { return std::move(table_); }
+
+ private:
+  template <class Row, class Value>
+  static std::size_t distance(const Row& row, const Value& value) {
+    return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&value) -
+                                    reinterpret_cast<const std::byte*>(&row));
+  }
+
+  template <class Element>
+  void add_storage(std::vector<Element>& vector) {
+    using Vector = std::vector<Element>;
+    table_.storage.push_back(
+        {&vector, [](void* v, std::size_t rows) { static_cast<Vector*>(v)->resize(rows); },
+         [](void* v, std::size_t rows) { static_cast<Vector*>(v)->reserve(rows); }});
+  }
+
+  template <class Element>
+  void add(std::string_view name, const Encoding& encoding, std::vector<Element>& vector,
+           std::size_t bytes, std::size_t offset) {
+    static_assert(std::is_trivially_copyable_v<Element>);
+    ColumnBinding column;
+    column.name = name;
+    column.bytes = static_cast<std::uint8_t>(bytes);
+    column.nullable = encoding.nullable;
+    column.null_bits = encoding.null_bits;
+    column.target = encoding.target;
+    column.limit = encoding.limit;
+    column.container = &vector;
+    column.data = [](void* v) {
+      return reinterpret_cast<std::byte*>(static_cast<std::vector<Element>*>(v)->data());
+    };
+    column.offset = offset;
+    column.stride = sizeof(Element);
+    table_.columns.push_back(column);
+  }
+
+  TableBinding table_;
+};
+
+void bind_dimensions(Trace& trace, std::vector<TableBinding>& tables) {
+  tables.push_back(TableBinder(TableId::process, "process", trace.processes.size())
+                       .member("pid", trace.processes, &Process::pid, kOptionalInteger)
+                       .member("rank", trace.processes, &Process::rank, kOptionalInteger)
+                       .member("host", trace.processes, &Process::host, kName)
+                       .member("source", trace.processes, &Process::source, kName)
+                       .member("command", trace.processes, &Process::command, kName)
+                       .take());
+  tables.push_back(
+      TableBinder(TableId::thread, "thread", trace.threads.size())
+          .member("process", trace.threads, &Thread::process, reference(TableId::process))
+          .member("pid", trace.threads, &Thread::pid, kOptionalInteger)
+          .member("tid", trace.threads, &Thread::tid, kOptionalInteger)
+          .member("name", trace.threads, &Thread::name, kName)
+          .take());
+  auto& devices = trace.devices;
+  tables.push_back(
+      TableBinder(TableId::device, "device", devices.size())
+          .member("ordinal", devices, &Device::ordinal, kOptionalInteger)
+          .member("uuid", devices, &Device::uuid, kName)
+          .member("pci_bus", devices, &Device::pci_bus, kName)
+          .member("host", devices, &Device::host, kName)
+          .member("process", devices, &Device::process, reference(TableId::process))
+          .member("name", devices, &Device::name, kName)
+          .member("memory_bytes", devices, &Device::memory_bytes, kOptionalInteger)
+          .member("multiprocessors", devices, &Device::multiprocessors, kOptionalInteger)
+          .member("compute_major", devices, &Device::compute_major, kOptionalInteger)
+          .member("compute_minor", devices, &Device::compute_minor, kOptionalInteger)
+          .take());
+  tables.push_back(
+      TableBinder(TableId::context, "context", trace.contexts.size())
+          .member("process", trace.contexts, &Context::process, reference(TableId::process))
+          .member("device", trace.contexts, &Context::device, reference(TableId::device))
+          .member("context_id", trace.contexts, &Context::id, kOptionalInteger)
+          .take());
+  tables.push_back(
+      TableBinder(TableId::stream, "stream", trace.streams.size())
+          .member("context", trace.streams, &Stream::context, reference(TableId::context))
+          .member("stream_id", trace.streams, &Stream::id, kOptionalInteger)
+          .take());
+}
+
+void bind_descriptions(Trace& trace, std::vector<TableBinding>& tables) {
+  auto& configs = trace.launch_configs;
+  tables.push_back(
+      TableBinder(TableId::launch_config, "launch_config", configs.size())
+          .extent({"grid_x", "grid_y", "grid_z"}, configs, &LaunchConfig::grid)
+          .extent({"block_x", "block_y", "block_z"}, configs, &LaunchConfig::block)
+          .extent({"cluster_x", "cluster_y", "cluster_z"}, configs, &LaunchConfig::cluster)
+          .member("registers_per_thread", configs, &LaunchConfig::registers_per_thread,
+                  kOptionalInteger)
+          .member("static_shared_bytes", configs, &LaunchConfig::static_shared_bytes,
+                  kOptionalInteger)
+          .member("dynamic_shared_bytes", configs, &LaunchConfig::dynamic_shared_bytes,
+                  kOptionalInteger)
+          .member("local_bytes_per_thread", configs, &LaunchConfig::local_bytes_per_thread,
+                  kOptionalInteger)
+          .take());
+  auto& nodes = trace.graph_nodes;
+  tables.push_back(TableBinder(TableId::graph_node, "graph_node", nodes.size())
+                       .member("process", nodes, &GraphNode::process, reference(TableId::process))
+                       .member("graph_id", nodes, &GraphNode::graph_id, kOptionalInteger)
+                       .member("node_id", nodes, &GraphNode::node_id, kOptionalInteger)
+                       .take());
+  tables.push_back(
+      TableBinder(TableId::quality, "quality", trace.quality.size())
+          .member("process", trace.quality, &QualityNote::process, reference(TableId::process))
+          .member("code", trace.quality, &QualityNote::code, kName)
+          .member("count", trace.quality, &QualityNote::count, kOptionalInteger)
+          .member("detail", trace.quality, &QualityNote::detail, kName)
+          .take());
+}
+
+void bind_host_events(Trace& trace, std::vector<TableBinding>& tables) {
+  auto& calls = trace.api_calls;
+  tables.push_back(TableBinder(TableId::api_call, "api_call", calls.size())
+                       .column("start_ns", calls.start_ns, kInteger)
+                       .column("end_ns", calls.end_ns, kInteger)
+                       .column("name", calls.name, kName)
+                       .column("thread", calls.thread, reference(TableId::thread))
+                       .column("kind", calls.kind, enumeration(ApiKind::driver))
+                       .column("correlation", calls.correlation, kOptionalInteger)
+                       .take());
+  auto& ranges = trace.ranges;
+  tables.push_back(TableBinder(TableId::range, "range", ranges.size())
+                       .column("start_ns", ranges.start_ns, kInteger)
+                       .column("end_ns", ranges.end_ns, kInteger)
+                       .column("name", ranges.name, kName)
+                       .column("thread", ranges.thread, reference(TableId::thread))
+                       .column("kind", ranges.kind, enumeration(RangeKind::python_function))
+                       .column("domain", ranges.domain, kName)
+                       .column("external_id", ranges.external_id, kOptionalInteger)
+                       .take());
+}
+
+TableBinder begin_activity(TableId id, std::string_view name, ActivityColumns& activity) {
+  TableBinder binder(id, name, activity.size());
+  binder.column("start_ns", activity.start_ns, kInteger)
+      .column("end_ns", activity.end_ns, kInteger)
+      .column("name", activity.name, kName)
+      .column("stream", activity.stream, reference(TableId::stream))
+      .column("launch", activity.launch, reference(TableId::api_call));
+  return binder;
+}
+
+TableBinding end_activity(TableBinder& binder, ActivityColumns& activity) {
+  return binder.column("op", activity.op, reference(TableId::range))
+      .column("graph_node", activity.graph_node, reference(TableId::graph_node))
+      .column("correlation", activity.correlation, kOptionalInteger)
+      .column("sequence", activity.sequence, kUnsigned32)
+      .take();
+}
+
+void bind_gpu_work(Trace& trace, std::vector<TableBinding>& tables) {
+  TableBinder kernels = begin_activity(TableId::kernel, "kernel", trace.kernels);
+  kernels.column("launch_config", trace.kernels.launch_config, reference(TableId::launch_config));
+  tables.push_back(end_activity(kernels, trace.kernels));
+
+  constexpr Encoding kMemory = enumeration(MemoryKind::device_static);
+  TableBinder copies = begin_activity(TableId::copy, "copy", trace.copies);
+  copies.column("bytes", trace.copies.bytes, kOptionalInteger)
+      .column("kind", trace.copies.kind, enumeration(CopyKind::device_to_array))
+      .column("source_memory", trace.copies.source_memory, kMemory)
+      .column("target_memory", trace.copies.target_memory, kMemory);
+  tables.push_back(end_activity(copies, trace.copies));
+
+  TableBinder fills = begin_activity(TableId::fill, "fill", trace.fills);
+  fills.column("bytes", trace.fills.bytes, kOptionalInteger)
+      .column("memory", trace.fills.memory, kMemory);
+  tables.push_back(end_activity(fills, trace.fills));
+}
+
+void bind_other_events(Trace& trace, std::vector<TableBinding>& tables) {
+  auto& syncs = trace.syncs;
+  tables.push_back(TableBinder(TableId::sync, "sync", syncs.size())
+                       .column("start_ns", syncs.start_ns, kInteger)
+                       .column("end_ns", syncs.end_ns, kInteger)
+                       .column("kind", syncs.kind, enumeration(SyncKind::context))
+                       .column("device", syncs.device, reference(TableId::device))
+                       .column("stream", syncs.stream, reference(TableId::stream))
+                       .column("event_stream", syncs.event_stream, reference(TableId::stream))
+                       .column("event_record", syncs.event_record, reference(TableId::api_call))
+                       .column("call", syncs.call, reference(TableId::api_call))
+                       .column("correlation", syncs.correlation, kOptionalInteger)
+                       .column("event_id", syncs.event_id, kOptionalInteger)
+                       .take());
+  auto& memory = trace.memory_events;
+  tables.push_back(TableBinder(TableId::memory_event, "memory_event", memory.size())
+                       .column("time_ns", memory.time_ns, kInteger)
+                       .column("thread", memory.thread, reference(TableId::thread))
+                       .column("device", memory.device, reference(TableId::device))
+                       .column("bytes", memory.bytes, kOptionalInteger)
+                       .column("address", memory.address, kInteger)
+                       .column("total_allocated", memory.total_allocated, kOptionalInteger)
+                       .column("total_reserved", memory.total_reserved, kOptionalInteger)
+                       .take());
+  auto& collectives = trace.collectives;
+  tables.push_back(TableBinder(TableId::collective, "collective", collectives.size())
+                       .column("kernel", collectives.kernel, reference(TableId::kernel))
+                       .column("communicator", collectives.communicator, kName)
+                       .column("operation", collectives.operation, kName)
+                       .column("dtype", collectives.dtype, kName)
+                       .column("elements_in", collectives.elements_in, kOptionalInteger)
+                       .column("elements_out", collectives.elements_out, kOptionalInteger)
+                       .column("group_size", collectives.group_size, kOptionalInteger)
+                       .column("ranks", collectives.ranks, kName)
+                       .take());
+}
+
+}  // namespace
+
+void TableBinding::resize(std::size_t rows_wanted) const {
+  for (const Storage& part : storage) part.resize(part.container, rows_wanted);
+}
+
+void TableBinding::reserve(std::size_t rows_wanted) const {
+  for (const Storage& part : storage) part.reserve(part.container, rows_wanted);
+}
+
+std::vector<TableBinding> bind_tables(Trace& trace) {
+  std::vector<TableBinding> tables;
+  bind_dimensions(trace, tables);
+  bind_descriptions(trace, tables);
+  bind_host_events(trace, tables);
+  bind_gpu_work(trace, tables);
+  bind_other_events(trace, tables);
+  return tables;
+}
+
+}  // namespace gprofml::profile::detail
