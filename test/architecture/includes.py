@@ -48,7 +48,7 @@ APPS = Rule(("libanalysis/",) + tuple(f"libprofile/{part}/" for part in (
     ("fmt/", "CLI/"), True)
 INJECTION = Rule(("libprofile/spool/format.hpp",), ("cupti", "cuda", "nvtx", "generated_"), True)
 # Traces with known truth must not know the analysis that they judge.
-SYNTH = Rule(("libprofile/trace/", "test/seeds.hpp"), ("fmt/", "nlohmann/", "zlib.h"), True)
+SYNTH = Rule(("libprofile/trace/", "test/seeds.hpp"), ("fmt/", "nlohmann/", "zlib.h", "catch2/"), True)
 ANYTHING = Rule(("libanalysis/", "libprofile/", "test/", "bench/"), ("",), True)
 
 
