@@ -142,7 +142,10 @@ class Builder {
   void add_work(std::size_t thread) {
     const std::vector<std::size_t> mine = streams_of(thread);
     if (mine.empty()) return add(thread, PlainCall{"cudaGetDevice", time(500, 2000)});
-    StreamUse& use = streams_[mine[random_.index(mine.size())]];
+    submit_on(thread, streams_[mine[random_.index(mine.size())]]);
+  }
+
+  void submit_on(std::size_t thread, StreamUse& use) {
     Submit submit;
     submit.call_ns = call_time();
     submit.on = use.on;
@@ -266,6 +269,7 @@ class Builder {
     if (!allowed || use.on == last_record_of(event->id)) return add_work(thread);
     use.fresh = false;
     add(thread, StreamWaitEvent{time(600, 2500), use.on, event->id});
+    if (random_.chance(80)) submit_on(thread, use);
   }
 
   StreamRef last_record_of(int id) const {

@@ -1,5 +1,6 @@
 #include "test/synth/shuffle.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "test/synth/random.hpp"
