@@ -1,6 +1,7 @@
 #include "libanalysis/graph/blocking_calls.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 namespace gprofml::analysis {
@@ -135,6 +136,21 @@ std::optional<Awaited> BlockingCalls::awaited(RowIndex call, Nanoseconds t_ns) c
                  std::tie(here->end_ns, here->activity) > std::tie(last->end_ns, last->activity))) {
       last = here;
     }
+  }
+  return last;
+}
+
+std::vector<Awaited> BlockingCalls::last_of_each_stream(RowIndex call, Nanoseconds t_ns) const {
+  std::vector<Awaited> last;
+  if (traits_.of(call).blocking == Blocking::no) {
+    if (const std::optional<Awaited> copy = awaited(call, t_ns)) last.push_back(*copy);
+    return last;
+  }
+  const Scope scope = scope_of(call);
+  for (const RowIndex stream : scope.streams) {
+    const std::optional<Awaited> here =
+        last_end_on(stream, scope, std::numeric_limits<Nanoseconds>::min(), t_ns);
+    if (here) last.push_back(*here);
   }
   return last;
 }

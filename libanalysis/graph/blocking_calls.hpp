@@ -31,6 +31,11 @@ class BlockingCalls {
   /// work that ended last in (call start, t], launched before the call, within the call's scope.
   std::optional<Awaited> awaited(profile::RowIndex call, profile::Nanoseconds t_ns) const;
 
+  /// For each stream that a blocking call waits for, the last end by `t_ns` of work launched before
+  /// the call, also where it ended before the call began; of a copy that blocks its own copy. What
+  /// a blocking call would wait for if that work ran later.
+  std::vector<Awaited> last_of_each_stream(profile::RowIndex call, profile::Nanoseconds t_ns) const;
+
   /// The activity of a stream that ended last by `t_ns` (corrected end) and comes before `before`
   /// in order; kNoActivity: none.
   ActivityIndex last_end_by(profile::RowIndex stream, profile::Nanoseconds t_ns,

@@ -56,8 +56,7 @@ bool is_step_mark(std::string_view name) {
 }
 
 bool HostThreads::covers(RowIndex range) const {
-  return trace_.ranges.kind[range] == profile::RangeKind::op &&
-         !is_step_mark(trace_.text(trace_.ranges.name[range]));
+  return trace_.ranges.kind[range] == profile::RangeKind::op;
 }
 
 HostThreads::HostThreads(const profile::Trace& trace)

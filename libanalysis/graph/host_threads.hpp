@@ -25,8 +25,9 @@ struct HostThread {
   std::optional<profile::Nanoseconds> first_record_ns;  ///< of any kind, ranges included
 };
 
-/// Whether a range is the profiler's mark of a step ("ProfilerStep#12"). It names a time and is
-/// never an op, though files of 2020 and 2021 write it among the operators.
+/// Whether a range is the profiler's mark of a step ("ProfilerStep#12"). Files of 2020 and 2021
+/// write it among the operators: there it covers host time like any op, but it is never part of an
+/// op path.
 bool is_step_mark(std::string_view name);
 
 /// All host threads of a trace, by row of Trace::threads.
@@ -37,7 +38,7 @@ class HostThreads {
   const HostThread& operator[](profile::RowIndex thread) const { return threads_[thread]; }
   std::size_t size() const { return threads_.size(); }
 
-  /// Whether a range covers host time: an op that is no step mark.
+  /// Whether a range covers host time: it is an op.
   bool covers(profile::RowIndex range) const;
 
   /// The other threads of a thread's process, by (pid, tid).

@@ -22,7 +22,7 @@ struct HostWalk::Walker {
   Nanoseconds floor;
   RowIndex idle_device;  // kNoRow: critical path
   const HostPieceReceiver& receive;
-  std::vector<RowIndex> threads_at_t{};  // visited by jumps that took no time
+  std::vector<RowIndex> threads_at_t{};  // left at t by jumps that took no time
 
   void emit(TimeClass c, Nanoseconds start, RowIndex call, bool inferred) {
     if (start < t) receive({c, start, t, thread, call, inferred});
@@ -81,9 +81,8 @@ struct HostWalk::Walker {
       }
     }
     if (best_thread == kNoRow) return false;
-    const RowIndex from = thread;
+    if (best == t) threads_at_t.push_back(thread);
     emit(TimeClass::host_code, best, kNoRow, true);
-    threads_at_t.push_back(from);
     thread = best_thread;
     return true;
   }

@@ -46,11 +46,11 @@ class Gap {
   void after_launch_start(Nanoseconds ls) {
     const Nanoseconds floor = std::max({ls, a_, other_device_until_});
     if (graph_.work.work_of_call(graph_.work.call[r_]).front() != r_) {
-      limited(TimeClass::graph_gap, std::max(ls, a_), floor);
+      limited(TimeClass::graph_gap, floor, floor);
     } else {
       const Nanoseconds le = graph_.launch_end_ns(r_);
       const bool queued = ls + graph_.latency.lambda_ns <= a_;
-      limited(queued ? TimeClass::device_gap : TimeClass::launch_latency, std::max(le, a_),
+      limited(queued ? TimeClass::device_gap : TimeClass::launch_latency, std::max(le, floor),
               std::max(le, floor));
       const Nanoseconds part = std::min(le, b_) - std::max(ls, a_);
       give(part > kSlowLaunchNs ? TimeClass::slow_launch_call : TimeClass::launch_call, floor);

@@ -138,28 +138,32 @@ Nanoseconds percentile(const std::vector<Nanoseconds>& sorted, std::size_t perce
   return sorted[(sorted.size() * percent + 99) / 100 - 1];
 }
 
-std::vector<Nanoseconds> durations(const std::vector<Step>& steps) {
+// Start to start. The last of several steps has no next one and is left out: marks of profilers end
+// before the work of the step does.
+std::vector<Nanoseconds> periods(const std::vector<Step>& steps) {
   std::vector<Nanoseconds> all;
-  for (const Step& s : steps) all.push_back(s.end_ns - s.start_ns);
+  for (const Step& s : steps) all.push_back(s.period_ns);
+  if (all.size() > 1) all.pop_back();
   return all;
 }
 
-// The first step from which the rolling median of ten stays near that of the last half.
-std::size_t first_steady(const std::vector<Nanoseconds>& all) {
-  const std::size_t n = all.size();
+// The first of n steps from which the rolling median of ten stays near that of the last half.
+std::size_t first_steady(std::size_t n, const std::vector<Nanoseconds>& all) {
+  constexpr std::size_t kRoll = 10;
   if (n < 3) return 0;
-  if (n < 10) return 1;
-  const Nanoseconds settled = median({all.begin() + static_cast<std::ptrdiff_t>(n / 2), all.end()});
-  for (std::size_t k = 0; k + 10 <= n; ++k) {
+  if (n < kRoll) return 1;
+  const auto half = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  const Nanoseconds settled = median({half, all.end()});
+  for (std::size_t k = 0; k < all.size() / 2; ++k) {
     const auto from = all.begin() + static_cast<std::ptrdiff_t>(k);
-    const Nanoseconds rolling = median({from, from + 10});
-    if (rolling <= settled + settled / 20) return k;
+    const auto to = from + static_cast<std::ptrdiff_t>(std::min(kRoll, all.size() - k));
+    if (median({from, to}) <= settled + settled / 20) return k;
   }
   return n / 2;
 }
 
 void find_outliers(Steps& steps) {
-  const std::vector<Nanoseconds> all = durations(steps.steps);
+  const std::vector<Nanoseconds> all = periods(steps.steps);
   std::vector<Nanoseconds> deviations;
   for (const Nanoseconds d : all) deviations.push_back(std::abs(d - steps.median_ns));
   const Nanoseconds limit =
@@ -221,8 +225,13 @@ Steps describe(const DependencyGraph& graph, const Rows& rows, std::string sourc
     step.name = graph.trace.text(ranges.name[r]);
     steps.steps.push_back(std::move(step));
   }
-  std::vector<Nanoseconds> sorted = durations(steps.steps);
-  const std::size_t steady = first_steady(sorted);
+  for (std::size_t i = 0; i < steps.steps.size(); ++i) {
+    Step& step = steps.steps[i];
+    const bool last = i + 1 == steps.steps.size();
+    step.period_ns = (last ? step.end_ns : steps.steps[i + 1].start_ns) - step.start_ns;
+  }
+  std::vector<Nanoseconds> sorted = periods(steps.steps);
+  const std::size_t steady = first_steady(steps.steps.size(), sorted);
   for (std::size_t i = 0; i < steady; ++i) steps.steps[i].steady = false;
   std::sort(sorted.begin(), sorted.end());
   steps.median_ns = median(sorted);

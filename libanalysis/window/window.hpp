@@ -14,6 +14,8 @@ namespace gprofml::analysis {
 struct Step {
   profile::Nanoseconds start_ns = 0;
   profile::Nanoseconds end_ns = 0;
+  /// How long the step took: to the start of the next one; for the last, its own length.
+  profile::Nanoseconds period_ns = 0;
   std::string name;
   std::int64_t launches = 0;  ///< GPU activities launched inside the step
   bool steady = true;
@@ -32,6 +34,7 @@ struct StepSignature {
   std::int64_t of = 0;         ///< steps
 };
 
+/// The figures are over periods, which the last of several steps does not have.
 struct Steps {
   std::int64_t count = 0;
   std::string kind = "none";    ///< step | none

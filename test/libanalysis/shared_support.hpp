@@ -1,0 +1,52 @@
+// What the tests against ../shared have in common: the oracle's lines and the traces they name.
+#pragma once
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "libanalysis/analyze.hpp"
+#include "libprofile/import/import.hpp"
+#include "libprofile/store/store.hpp"
+
+namespace gprofml::test {
+
+inline std::vector<nlohmann::json> oracle_lines(const std::string& name) {
+  std::ifstream file(std::string(GPROFML_SHARED_DIR) + "/oracle/" + name);
+  std::vector<nlohmann::json> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(nlohmann::json::parse(line));
+  return lines;
+}
+
+/// The Chrome-JSON files among the oracle's: those with `traceEvents`, or a bare array, of Kineto
+/// categories. Nsight Systems databases, rocprofv3 JSON and look-alikes come with a later issue.
+inline bool is_chrome_json(const std::string& file) {
+  return file.find(".sqlite") == std::string::npos && file.find("rocprof__") == std::string::npos;
+}
+
+inline std::string shared_trace(const std::string& file) {
+  return std::string(GPROFML_SHARED_DIR) + "/traces/" + file;
+}
+
+/// The same trace after a journey through run.db.
+inline profile::Trace through_run_db(const profile::Trace& trace) {
+  const std::filesystem::path path = std::filesystem::temp_directory_path() /
+                                     ("gprofml-shared-" + std::to_string(::getpid()) + ".db");
+  std::filesystem::remove(path);
+  profile::write_run_db(trace, path.string());
+  profile::Trace back = profile::read_run_db(path.string());
+  std::filesystem::remove(path);
+  return back;
+}
+
+inline analysis::Report analyze_all(const profile::Trace& trace) {
+  analysis::AnalyzeOptions options;
+  options.window.kind = analysis::WindowRequest::Kind::all;
+  return analysis::analyze(trace, options);
+}
+
+}  // namespace gprofml::test
