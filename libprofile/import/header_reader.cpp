@@ -116,9 +116,12 @@ void HeaderReader::end_key() {
 
 void HeaderReader::begin_value(char c) {
   if (c == '[' && key_ == "traceEvents") {
-    found_events_ = true;
-    state_ = State::events;
-    return;
+    if (!found_events_) {
+      found_events_ = true;
+      state_ = State::events;
+      return;
+    }
+    ++repeated_events_;
   }
   if (c == ',' || c == '}' || c == ']' || c == ':') return reject("a value");
   value_.clear();

@@ -34,6 +34,8 @@ class HeaderReader {
   bool complete() const { return place_ == Place::after_document; }
   bool nothing_seen() const { return place_ == Place::document; }
   bool found_events() const { return found_events_; }
+  /// Further arrays of events; they are passed over, as a repeated key is no part of the format.
+  std::int64_t repeated_events() const { return repeated_events_; }
 
   /// JSON text of the kept values by key; of a repeated key the last.
   const std::map<std::string, std::string>& values() const { return values_; }
@@ -67,6 +69,7 @@ class HeaderReader {
   const char* problem_ = "";
   bool array_document_ = false;
   bool found_events_ = false;
+  std::int64_t repeated_events_ = 0;
   std::size_t mark_bytes_ = 0;  // of a byte order mark
   std::string key_;
   std::string value_;

@@ -12,59 +12,29 @@ namespace {
 
 constexpr std::size_t kBlock = 64;
 
-struct Masks {
-  std::uint64_t quote, backslash, open, close, line_break;
-};
-
 #if defined(__SSE2__)
-Masks masks_of(const char* block) {
-  Masks masks{};
+/// Bit i: byte i of the block, with the bits of `fold` set, is `wanted`.
+std::uint64_t equal_bytes(const char* block, char wanted, char fold = 0) {
+  std::uint64_t mask = 0;
   for (unsigned part = 0; part < kBlock / 16; ++part) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block) + part);
-    // '[' and '{', ']' and '}' differ in one bit.
-    const __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
-    const auto bits = [part](__m128i equal) {
-      return static_cast<std::uint64_t>(static_cast<unsigned>(_mm_movemask_epi8(equal)))
-             << (16 * part);
-    };
-    masks.quote |= bits(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')));
-    masks.backslash |= bits(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
-    masks.open |= bits(_mm_cmpeq_epi8(folded, _mm_set1_epi8('{')));
-    masks.close |= bits(_mm_cmpeq_epi8(folded, _mm_set1_epi8('}')));
-    masks.line_break |= bits(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('\n')));
+    const __m128i equal =
+        _mm_cmpeq_epi8(_mm_or_si128(bytes, _mm_set1_epi8(fold)), _mm_set1_epi8(wanted));
+    mask |= static_cast<std::uint64_t>(static_cast<unsigned>(_mm_movemask_epi8(equal)))
+            << (16 * part);
   }
-  return masks;
+  return mask;
 }
 #else
-Masks masks_of(const char* block) {
-  Masks masks{};
-  for (std::size_t i = 0; i < kBlock; ++i) {
-    const std::uint64_t bit = std::uint64_t{1} << i;
-    switch (block[i]) {
-      case '"':
-        masks.quote |= bit;
-        break;
-      case '\\':
-        masks.backslash |= bit;
-        break;
-      case '{':
-      case '[':
-        masks.open |= bit;
-        break;
-      case '}':
-      case ']':
-        masks.close |= bit;
-        break;
-      case '\n':
-        masks.line_break |= bit;
-        break;
-      default:
-        break;
-    }
-  }
-  return masks;
+std::uint64_t equal_bytes(const char* block, char wanted, char fold = 0) {
+  std::uint64_t mask = 0;
+  for (std::size_t i = 0; i < kBlock; ++i) mask |= std::uint64_t{(block[i] | fold) == wanted} << i;
+  return mask;
 }
 #endif
+
+// '[' and '{', ']' and '}' differ in one bit.
+constexpr char kBracketFold = 0x20;
 
 /// Bit i: the number of set bits at or below i is odd.
 std::uint64_t prefix_parity(std::uint64_t bits) {
@@ -121,15 +91,32 @@ void JsonScanner::scan_bytes(std::string_view bytes, std::size_t offset, Found& 
 }
 
 void JsonScanner::scan_block(const char* block, std::size_t offset, Found& found) {
-  const Masks masks = masks_of(block);
-  if (masks.backslash != 0 || escaped_) return scan_bytes({block, kBlock}, offset, found);
-  const std::uint64_t inside = prefix_parity(masks.quote) ^ (in_string_ ? ~std::uint64_t{0} : 0);
-  if ((masks.line_break & inside) != 0) return scan_bytes({block, kBlock}, offset, found);
-  const int closes = count(masks.close & ~inside);
-  // Within the block the depth falls by `closes` at most: above zero throughout, no boundary.
-  if (depth_ <= closes) return scan_bytes({block, kBlock}, offset, found);
-  depth_ += count(masks.open & ~inside) - closes;
+  if (equal_bytes(block, '\\') != 0 || escaped_) return scan_bytes({block, kBlock}, offset, found);
+  const std::uint64_t inside =
+      prefix_parity(equal_bytes(block, '"')) ^ (in_string_ ? ~std::uint64_t{0} : 0);
+  if ((equal_bytes(block, '\n') & inside) != 0) return scan_bytes({block, kBlock}, offset, found);
+  const std::uint64_t opens = equal_bytes(block, '{', kBracketFold) & ~inside;
+  const std::uint64_t closes = equal_bytes(block, '}', kBracketFold) & ~inside;
   in_string_ = (inside >> (kBlock - 1)) != 0;
+  // Within the block the depth falls by the number of closing brackets at most: above zero
+  // throughout, no boundary.
+  if (depth_ > count(closes)) {
+    depth_ += count(opens) - count(closes);
+    return;
+  }
+  const std::uint64_t commas = equal_bytes(block, ',') & ~inside;
+  for (std::uint64_t left = opens | closes | commas; left != 0; left &= left - 1) {
+    const std::uint64_t bit = left & (~left + 1);
+    const std::size_t at = offset + static_cast<std::size_t>(__builtin_ctzll(left));
+    if ((bit & opens) != 0) {
+      ++depth_;
+    } else if ((bit & commas) != 0) {
+      if (depth_ == 0) found.last_comma = at;
+    } else if (--depth_ < 0) {
+      found.array_end = at;
+      return;
+    }
+  }
 }
 
 JsonScanner::Found JsonScanner::scan(std::string_view piece) {

@@ -9,6 +9,15 @@ bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
+template <typename Number>
+std::optional<Number> whole_number(std::string_view text) {
+  Number value = 0;
+  const char* last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  if (text.empty() || error != std::errc() || end != last) return std::nullopt;
+  return value;
+}
+
 std::optional<std::uint32_t> hex4(std::string_view text) {
   std::uint32_t value = 0;
   if (text.size() < 4) return std::nullopt;
@@ -120,12 +129,11 @@ std::string unescaped(std::string_view content) {
 }
 
 std::optional<std::int64_t> integer_of(std::string_view token) {
-  token = trimmed(token);
-  std::int64_t value = 0;
-  const char* last = token.data() + token.size();
-  const auto [end, error] = std::from_chars(token.data(), last, value);
-  if (token.empty() || error != std::errc() || end != last) return std::nullopt;
-  return value;
+  return whole_number<std::int64_t>(trimmed(token));
+}
+
+std::optional<std::uint64_t> unsigned_of(std::string_view token) {
+  return whole_number<std::uint64_t>(trimmed(token));
 }
 
 void repair(char* text, std::size_t size) {

@@ -19,6 +19,9 @@ std::string unescaped(std::string_view content);
 /// A whole number that fits 64 bits; nullopt: anything else.
 std::optional<std::int64_t> integer_of(std::string_view token);
 
+/// The same without a sign, up to 2^64 - 1: addresses.
+std::optional<std::uint64_t> unsigned_of(std::string_view token);
+
 /// A token without the blanks that follow it.
 std::string_view trimmed(std::string_view token);
 

@@ -117,6 +117,7 @@ std::string_view KinetoBuilder::take(const KinetoEvent& event) {
     take_metadata(event);
   } else if (string_content(event.name) == "[memory]") {
     if (!nanoseconds_of_microseconds(trimmed(event.ts))) return "its time (ts) is not a number";
+    if (!integer_of(event.arg(KinetoArg::bytes))) return "its size (Bytes) is not a number";
     take_instant(event);
   } else {
     ignore(event);
@@ -272,12 +273,11 @@ void KinetoBuilder::take_instant(const KinetoEvent& event) {
   constexpr std::int64_t kHostMemory = 0;
   MemoryEventColumns& memory = trace_.memory_events;
   const bool is_host = number(event.arg(KinetoArg::device_type)) == kHostMemory;
-  const std::int64_t address = number(event.arg(KinetoArg::address));
   memory.time_ns.push_back(*nanoseconds_of_microseconds(trimmed(event.ts)));
   memory.thread.push_back(thread_of(event));
   memory.device.push_back(kNoRow);
   memory.bytes.push_back(number(event.arg(KinetoArg::bytes)));
-  memory.address.push_back(address == kUnknown ? 0 : static_cast<std::uint64_t>(address));
+  memory.address.push_back(unsigned_of(event.arg(KinetoArg::address)).value_or(0));
   memory.total_allocated.push_back(number(event.arg(KinetoArg::total_allocated)));
   memory.total_reserved.push_back(number(event.arg(KinetoArg::total_reserved)));
   memory_device_.push_back(is_host ? kUnknown : number_unless(-1, event.arg(KinetoArg::device_id)));

@@ -98,12 +98,15 @@ void KinetoBuilder::place_syncs() {
         if (known.device == key.device && known.stream == stream) return row;
     return stream_row(key);
   };
-  for (std::size_t row = 0; row < sync_places_.size(); ++row) {
-    const SyncPlace& place = sync_places_[row];
-    if (place.device == kUnknown) continue;
-    trace_.syncs.device[row] = device_row(place.device);
-    trace_.syncs.stream[row] = find_stream(place, place.stream);
-    trace_.syncs.event_stream[row] = find_stream(place, place.event_stream);
+  // Streams with a context come first, so that what is found does not depend on the order.
+  for (const bool with_context : {true, false}) {
+    for (std::size_t row = 0; row < sync_places_.size(); ++row) {
+      const SyncPlace& place = sync_places_[row];
+      if (place.device == kUnknown || with_context != (place.context != kUnknown)) continue;
+      trace_.syncs.device[row] = device_row(place.device);
+      trace_.syncs.stream[row] = find_stream(place, place.stream);
+      trace_.syncs.event_stream[row] = find_stream(place, place.event_stream);
+    }
   }
 }
 
@@ -177,17 +180,28 @@ void KinetoBuilder::describe_process(const KinetoHeader& header) {
     process.command = trace_.intern(name->second);
 }
 
+/// ROCm's GPU work names a device by its node, its properties by the number from 0: there they are
+/// used only when all listed GPUs are alike.
 void KinetoBuilder::describe_devices(const KinetoHeader& header) {
+  const auto& listed = header.devices;
+  const bool alike = !listed.empty() && std::all_of(listed.begin(), listed.end(),
+                                                    [&](const KinetoDeviceProperties& properties) {
+                                                      return properties.same_model(listed.front());
+                                                    });
+  const bool by_node =
+      std::any_of(trace_.api_calls.name.begin(), trace_.api_calls.name.end(),
+                  [&](StringId name) { return trace_.text(name).substr(0, 3) == "hip"; });
   for (Device& device : trace_.devices) {
     device.host = trace_.processes[0].host;
-    for (const KinetoDeviceProperties& properties : header.devices) {
-      if (properties.id != device.ordinal || properties.id == kUnknown) continue;
-      device.name = trace_.intern(properties.name);
-      device.memory_bytes = properties.memory_bytes;
-      device.multiprocessors = properties.multiprocessors;
-      device.compute_major = properties.compute_major;
-      device.compute_minor = properties.compute_minor;
-    }
+    const auto found = std::find_if(listed.begin(), listed.end(), [&](const auto& properties) {
+      return by_node ? alike : properties.id == device.ordinal && properties.id != kUnknown;
+    });
+    if (found == listed.end()) continue;
+    device.name = trace_.intern(found->name);
+    device.memory_bytes = found->memory_bytes;
+    device.multiprocessors = found->multiprocessors;
+    device.compute_major = found->compute_major;
+    device.compute_minor = found->compute_minor;
   }
 }
 
@@ -203,6 +217,8 @@ void KinetoBuilder::report_quality(const KinetoHeader& header, std::string_view 
     note("repaired_text", static_cast<std::int64_t>(repaired_),
          "control characters or bytes that are not UTF-8 were replaced");
   if (header.base_unusable) note("bad_base_time", 1, "baseTimeNanoseconds is no usable time");
+  if (header.repeated_events != 0)
+    note("repeated_events", header.repeated_events, "further traceEvents arrays were passed over");
   if (!cut_off.empty()) note("truncated_file", 1, cut_off);
 }
 

@@ -51,6 +51,7 @@ void read_distributed(const std::string& json, KinetoHeader& header) {
 
 KinetoHeader kineto_header(const HeaderReader& reader) {
   KinetoHeader header;
+  header.repeated_events = reader.repeated_events();
   header.settings["tool"] = "kineto";
   for (const auto& [key, json] : reader.values()) {
     if (key == "deviceProperties") {

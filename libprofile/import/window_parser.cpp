@@ -3,6 +3,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "libprofile/import/json_text.hpp"
@@ -89,6 +90,7 @@ struct WindowParser::State {
   od::parser parser;
   std::vector<char> element;  // one element, bracketed and padded
 
+  error_code open(const std::vector<char>& text, std::size_t size, od::document& document);
   std::size_t parse_all(const Window& window, EventSink& sink);
   void parse_each(const Window& window, std::size_t from, EventSink& sink);
   void parse_alone(std::string_view text, std::uint64_t byte, EventSink& sink);
@@ -103,14 +105,22 @@ void WindowParser::parse(const Window& window, EventSink& sink) {
   if (parsed < window.size) state_->parse_each(window, parsed, sink);
 }
 
+/// Grows the parser in powers of two: windows of slightly different size must not each reallocate.
+error_code WindowParser::State::open(const std::vector<char>& text, std::size_t size,
+                                     od::document& document) {
+  constexpr std::size_t kSmallest = 4096;
+  if (parser.capacity() < size)
+    if (const error_code error = parser.allocate(std::max(kSmallest, std::bit_ceil(size))))
+      return error;
+  return parser.iterate(text.data(), size, text.size()).get(document);
+}
+
 /// Hands on events until one is not good; returns where that one begins, the window's size when
 /// there was none. An event is handed on only when what follows it is sound.
 std::size_t WindowParser::State::parse_all(const Window& window, EventSink& sink) {
   od::document document;
   od::array events;
-  if (parser.iterate(window.bytes.data(), window.size, window.bytes.size()).get(document) ||
-      document.get_array().get(events))
-    return 1;
+  if (open(window.bytes, window.size, document) || document.get_array().get(events)) return 1;
   std::size_t begin = 1;
   KinetoEvent event;
   od::array_iterator it;
@@ -153,8 +163,7 @@ error_code WindowParser::State::parse_element(KinetoEvent& event) {
   od::document document;
   od::array array;
   const std::size_t size = element.size() - simdjson::SIMDJSON_PADDING;
-  if (const error_code error = parser.iterate(element.data(), size, element.size()).get(document))
-    return error;
+  if (const error_code error = open(element, size, document)) return error;
   if (const error_code error = document.get_array().get(array)) return error;
   od::array_iterator it;
   if (const error_code error = array.begin().get(it)) return error;

@@ -128,8 +128,9 @@ void WindowReader::end_inside_events() {
 }
 
 void WindowReader::end_of_file() {
-  if (source_.position() == 0 && source_.damage().empty())
-    throw ImportError(fmt::format("{}: byte 0: the file is empty; write the trace again", path_));
+  if (header_.nothing_seen() && source_.damage().empty())
+    throw ImportError(fmt::format("{}: {}: the file is empty; write the trace again", path_,
+                                  place(source_.position())));
   if (header_.complete() && source_.damage().empty()) {
     if (header_.found_events()) return;
     throw ImportError(

@@ -30,7 +30,7 @@ struct Window {
 };
 
 /// An element larger than this is not an event: the file is refused.
-inline constexpr std::size_t kMaxEventBytes = std::size_t{64} << 20;
+inline constexpr std::size_t kMaxEventBytes = std::size_t{32} << 20;
 
 /// Reads a file in windows of about `window_bytes`; an element that does not fit makes its window
 /// grow, up to kMaxEventBytes. What follows the last whole element is carried over, so a window is
