@@ -1,0 +1,216 @@
+// Traces that fill every column of every table, NULLs and extremes included.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+
+#include "libprofile/trace/trace.hpp"
+
+namespace gprofml::test {
+
+/// Makes a consistent trace that means nothing: all values are drawn, among them the least and
+/// largest their type can hold, and "none" wherever a column may say so.
+class RandomTrace {
+ public:
+  explicit RandomTrace(std::uint64_t seed) : random_(seed) {}
+
+  profile::Trace make() {
+    add_strings();
+    add_dimensions();
+    add_host_events();
+    add_kernels();
+    add_copies();
+    add_fills();
+    add_syncs();
+    add_memory_events();
+    add_collectives();
+    trace_.clock.bound_ns = any_integer();
+    trace_.meta = {{"tool", "random"},
+                   {"", "empty key"},
+                   {"empty value", ""},
+                   {"schema_version", "77"},
+                   {"trace.schema_version", "78"},
+                   {"clock_bound_ns", "none of yours"},
+                   {"line\nbreak", std::string("nul\0nul", 7)}};
+    return std::move(trace_);
+  }
+
+ private:
+  std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
+  std::size_t some() { return 20 + below(200); }
+
+  std::int64_t any_integer() {
+    constexpr std::array<std::int64_t, 6> kEdges{std::numeric_limits<std::int64_t>::max(),
+                                                 profile::kUnknown,
+                                                 profile::kUnknown + 1,
+                                                 0,
+                                                 1,
+                                                 -1};
+    if (below(2) == 0) return kEdges[below(kEdges.size())];
+    return static_cast<std::int64_t>(random_() >> below(64));
+  }
+
+  profile::RowIndex row_of(std::size_t size) { return static_cast<profile::RowIndex>(below(size)); }
+  profile::RowIndex row_or_none(std::size_t size) {
+    return below(4) == 0 ? profile::kNoRow : row_of(size);
+  }
+  profile::StringId name() { return row_of(trace_.strings.size()); }
+
+  template <class Enum>
+  Enum one_of(Enum last) {
+    return static_cast<Enum>(below(static_cast<std::uint64_t>(last) + 1));
+  }
+
+  template <class Columns>
+  void add_times(Columns& columns) {
+    const std::int64_t a = below(10) == 0 ? any_integer() : static_cast<std::int64_t>(below(1000));
+    const std::int64_t b = below(10) == 0 ? any_integer() : static_cast<std::int64_t>(below(1000));
+    columns.start_ns.push_back(std::min(a, b));
+    columns.end_ns.push_back(std::max(a, b));
+  }
+
+  void add_strings() {
+    trace_.intern("kernel<float, 4>(\"quoted\")");
+    trace_.intern(std::string("nul\0inside", 10));
+    trace_.intern("not UTF-8: \xff\xfe\xc3");
+    trace_.intern("line\nbreak");
+    trace_.intern("Größe 核");
+    trace_.intern(std::string(100'000, 'x'));
+    for (std::size_t i = some(); i > 0; --i) trace_.intern("name " + std::to_string(i));
+  }
+
+  void add_dimensions() {
+    for (std::size_t i = 0; i < 3; ++i) {
+      trace_.processes.push_back({any_integer(), any_integer(), name(), name(), name()});
+    }
+    for (std::size_t i = some(); i > 0; --i) {
+      trace_.threads.push_back({row_of(3), any_integer(), any_integer(), name()});
+      trace_.graph_nodes.push_back({row_or_none(3), any_integer(), any_integer()});
+      trace_.quality.push_back({row_or_none(3), name(), any_integer(), name()});
+      trace_.devices.push_back({any_integer(), name(), name(), name(), row_or_none(3), name(),
+                                any_integer(), any_integer(), any_integer(), any_integer()});
+      profile::LaunchConfig config;
+      for (auto* extent : {&config.grid, &config.block, &config.cluster}) {
+        for (std::int64_t& size : *extent) size = any_integer();
+      }
+      config.registers_per_thread = any_integer();
+      config.static_shared_bytes = any_integer();
+      config.dynamic_shared_bytes = any_integer();
+      config.local_bytes_per_thread = any_integer();
+      trace_.launch_configs.push_back(config);
+    }
+    for (std::size_t i = some(); i > 0; --i) {
+      trace_.contexts.push_back({row_of(3), row_of(trace_.devices.size()), any_integer()});
+      trace_.streams.push_back({row_of(trace_.contexts.size()), any_integer()});
+    }
+  }
+
+  void add_host_events() {
+    for (std::size_t i = some(); i > 0; --i) {
+      add_times(trace_.api_calls);
+      trace_.api_calls.name.push_back(name());
+      trace_.api_calls.thread.push_back(row_of(trace_.threads.size()));
+      trace_.api_calls.correlation.push_back(any_integer());
+      trace_.api_calls.kind.push_back(one_of(profile::ApiKind::driver));
+    }
+    for (std::size_t i = some(); i > 0; --i) {
+      add_times(trace_.ranges);
+      trace_.ranges.name.push_back(name());
+      trace_.ranges.thread.push_back(row_of(trace_.threads.size()));
+      trace_.ranges.kind.push_back(one_of(profile::RangeKind::python_function));
+      trace_.ranges.domain.push_back(name());
+      trace_.ranges.external_id.push_back(any_integer());
+    }
+  }
+
+  void add_activity(profile::ActivityColumns& work) {
+    add_times(work);
+    work.name.push_back(name());
+    work.stream.push_back(row_of(trace_.streams.size()));
+    work.launch.push_back(row_or_none(trace_.api_calls.size()));
+    work.correlation.push_back(any_integer());
+    work.graph_node.push_back(row_or_none(trace_.graph_nodes.size()));
+    work.op.push_back(row_or_none(trace_.ranges.size()));
+    work.sequence.push_back(below(5) == 0 ? std::numeric_limits<std::uint32_t>::max()
+                                          : static_cast<std::uint32_t>(random_()));
+  }
+
+  void add_kernels() {
+    for (std::size_t i = 5 * some(); i > 0; --i) {
+      add_activity(trace_.kernels);
+      trace_.kernels.launch_config.push_back(row_or_none(trace_.launch_configs.size()));
+    }
+  }
+
+  void add_copies() {
+    for (std::size_t i = some(); i > 0; --i) {
+      add_activity(trace_.copies);
+      trace_.copies.bytes.push_back(any_integer());
+      trace_.copies.kind.push_back(one_of(profile::CopyKind::device_to_array));
+      trace_.copies.source_memory.push_back(one_of(profile::MemoryKind::device_static));
+      trace_.copies.target_memory.push_back(one_of(profile::MemoryKind::device_static));
+    }
+  }
+
+  void add_fills() {
+    for (std::size_t i = some(); i > 0; --i) {
+      add_activity(trace_.fills);
+      trace_.fills.bytes.push_back(any_integer());
+      trace_.fills.memory.push_back(one_of(profile::MemoryKind::device_static));
+    }
+  }
+
+  void add_syncs() {
+    profile::SyncColumns& syncs = trace_.syncs;
+    for (std::size_t i = some(); i > 0; --i) {
+      add_times(syncs);
+      syncs.kind.push_back(one_of(profile::SyncKind::context));
+      syncs.device.push_back(row_or_none(trace_.devices.size()));
+      syncs.stream.push_back(row_or_none(trace_.streams.size()));
+      syncs.event_stream.push_back(row_or_none(trace_.streams.size()));
+      syncs.event_record.push_back(row_or_none(trace_.api_calls.size()));
+      syncs.call.push_back(row_or_none(trace_.api_calls.size()));
+      syncs.correlation.push_back(any_integer());
+      syncs.event_id.push_back(any_integer());
+    }
+  }
+
+  void add_memory_events() {
+    profile::MemoryEventColumns& memory = trace_.memory_events;
+    for (std::size_t i = some(); i > 0; --i) {
+      memory.time_ns.push_back(any_integer());
+      memory.thread.push_back(row_of(trace_.threads.size()));
+      memory.device.push_back(row_or_none(trace_.devices.size()));
+      memory.bytes.push_back(any_integer());
+      memory.address.push_back(random_());
+      memory.total_allocated.push_back(any_integer());
+      memory.total_reserved.push_back(any_integer());
+    }
+  }
+
+  void add_collectives() {
+    profile::CollectiveColumns& collectives = trace_.collectives;
+    for (std::size_t i = some(); i > 0; --i) {
+      collectives.kernel.push_back(row_of(trace_.kernels.size()));
+      collectives.communicator.push_back(name());
+      collectives.operation.push_back(name());
+      collectives.dtype.push_back(name());
+      collectives.elements_in.push_back(any_integer());
+      collectives.elements_out.push_back(any_integer());
+      collectives.group_size.push_back(any_integer());
+      collectives.ranks.push_back(name());
+    }
+  }
+
+  std::mt19937_64 random_;
+  profile::Trace trace_;
+};
+
+inline profile::Trace random_trace(std::uint64_t seed) {
+  return RandomTrace(seed).make();
+}
+
+}  // namespace gprofml::test
