@@ -17,14 +17,17 @@ for preset in release asan tsan; do
   run_ctest "$preset" || failed+=("$preset")
 done
 
-# New inputs go to build/, so that the corpus in the tree grows only on purpose.
+# Each folder of inputs has its target, fuzz_<folder> or fuzz_<folder>_<more>. What a run finds goes to
+# build/, so that the corpus in the tree grows only on purpose.
 shopt -s nullglob
-for target in build/asan/bin/fuzz_*; do
-  name=$(basename "$target")
+for corpus in test/fuzz/corpus/*/; do
+  name=$(basename "$corpus")
+  targets=(build/asan/bin/fuzz_"$name" build/asan/bin/fuzz_"$name"_*)
+  target="${targets[-1]}"
   mkdir -p "build/fuzz/$name"
-  quiet "$name.log" "$name for $seconds s" "$target" -max_total_time="$seconds" -rss_limit_mb=2048 \
-    -timeout=20 -artifact_prefix="build/fuzz/$name-" "build/fuzz/$name" "test/fuzz/corpus/${name#fuzz_}" ||
-    failed+=("$name")
+  quiet "fuzz-$name.log" "fuzz $name for $seconds s" "$target" -max_total_time="$seconds" \
+    -rss_limit_mb=2048 -timeout=20 -artifact_prefix="build/fuzz/$name-" "build/fuzz/$name" "$corpus" ||
+    failed+=("fuzz $name")
 done
 
 printf '\ntotal %d min %02d s\n' $((SECONDS / 60)) $((SECONDS % 60))
