@@ -22,4 +22,18 @@ struct ChargedDelay {
   profile::Nanoseconds ns = 0;  ///< > 0
 };
 
+/// The delays of the window's events whose slack is at most 1 % of a step (of the window where no
+/// steps were found).
+///
+/// GPU work is charged to its last arriver: with the time between the last two arrivals, and never
+/// with more than the arriver's own duration, which is also the charge where nothing else arrived.
+/// (Nobody can account for more time than it takes. Without that limit the charge in a deep queue
+/// is the depth of the queue, whoever is before: of two kernels of 100 us and 1 us in turn each
+/// would answer for the other alike; see test_charged_delays.cpp.)
+///
+/// A blocking call is charged to the awaited work that ended last, with the time of the call until
+/// then.
+std::vector<ChargedDelay> charged_delays(const DependencyGraph& graph, const Window& window,
+                                         const Steps& steps);
+
 }  // namespace gprofml::analysis

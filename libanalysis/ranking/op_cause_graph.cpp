@@ -172,7 +172,8 @@ class Builder {
   // What an instance does while nothing delays it.
   std::string_view own_cause(Instance i) const {
     if (!i.is_call) return cause_name(time_class_of(graph_.work.kind[i.row]));
-    if (graph_.blocking.blocks(i.row)) return name_of(TimeClass::sync_return);
+    const bool free = graph_.traits.of(i.row).blocking == Blocking::free;
+    if (!free && graph_.blocking.blocks(i.row)) return name_of(TimeClass::sync_return);
     return name_of(graph_.submits(i.row) ? TimeClass::launch_call : TimeClass::runtime_call);
   }
 

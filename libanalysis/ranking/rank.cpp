@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <tuple>
+#include <utility>
 
+#include "libanalysis/ranking/charged_delays.hpp"
 #include "libanalysis/ranking/op_cause_graph.hpp"
 #include "libanalysis/ranking/pagerank.hpp"
 
@@ -50,10 +52,11 @@ Ranking rank_nodes(const OpCauseGraph& graph) {
   return ranking;
 }
 
-Ranking rank(const DependencyGraph& graph, const RangeTree& tree, const Window&, const Steps&,
-             const CriticalPath& path) {
+Ranking rank(const DependencyGraph& graph, const RangeTree& tree, const Window& window,
+             const Steps& steps, const CriticalPath& path) {
   if (!path.exists) return {};
-  return rank_nodes(build_op_cause_graph(graph, tree, path, {}));
+  const std::vector<ChargedDelay> delays = charged_delays(graph, window, steps);
+  return rank_nodes(build_op_cause_graph(graph, tree, path, delays));
 }
 
 }  // namespace gprofml::analysis
