@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "libprofile/import/import.hpp"
+#include "libprofile/import/json_text.hpp"
 
 namespace gprofml::profile {
 namespace {
@@ -133,10 +134,12 @@ void WindowReader::end_of_file() {
                                   place(source_.position())));
   if (header_.complete() && source_.damage().empty()) {
     if (header_.found_events()) return;
-    throw ImportError(
-        fmt::format("{}: {}: no traceEvents array, only the keys {}; give a Kineto or Chrome "
-                    "trace, or a run.db",
-                    path_, place(source_.position()), fmt::join(header_.first_keys(), ", ")));
+    std::string keys = fmt::format("{}", fmt::join(header_.first_keys(), ", "));
+    repair(keys.data(), keys.size());
+    throw ImportError(fmt::format(
+        "{}: {}: no traceEvents array, only the keys {}; give a Kineto or Chrome trace, "
+        "or a run.db",
+        path_, place(source_.position()), keys));
   }
   std::string what = fmt::format("{}: the file ends inside its header", place(source_.position()));
   if (!source_.damage().empty()) what += fmt::format(" ({})", source_.damage());
