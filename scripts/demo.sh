@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds gprof-ml and prints its report on a small trace that is in the tree: two threads of an
-# inference server's decode loop, made by test/synth. Complete on a fresh Debian 12 machine.
+# Builds gprof-ml and prints its report on a small trace that is in the tree: a decode loop on one GPU,
+# planned by test/synth. Complete on a fresh Debian 12 machine.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 scripts/setup.sh build
