@@ -154,25 +154,56 @@ void check_slack(const Rerun& rerun, std::size_t event, Nanoseconds slack, Nanos
   CHECK(rerun.sink_moves(event, slack + 1, until) == 1);
 }
 
-// Nothing lasts longer than what the analysis takes for it: then its slack is the true one. Every
-// call that may wait lasts as long without waiting as the return takes, work has no delay of its
-// own, gaps are none, and λ can be measured.
+bool may_block(const synth::Action& action) {
+  const auto* submit = std::get_if<synth::Submit>(&action);
+  return std::holds_alternative<synth::Synchronise>(action) ||
+         std::holds_alternative<synth::FreeCall>(action) || (submit != nullptr && submit->waits);
+}
+
+// A stream on which nothing follows a wait for an event still keeps a synchronisation waiting; in
+// definitions.md a wait belongs to the work that follows it.
+bool delays_a_synchronisation(const std::vector<synth::Action>& actions, std::size_t wait) {
+  const synth::StreamRef stream = std::get<synth::StreamWaitEvent>(actions[wait]).on;
+  for (std::size_t k = wait + 1; k < actions.size(); ++k) {
+    const auto* submit = std::get_if<synth::Submit>(&actions[k]);
+    if (submit != nullptr && submit->on == stream) return false;
+    if (may_block(actions[k])) return true;
+  }
+  return false;
+}
+
+void remove_waits_without_work(std::vector<synth::Action>& actions) {
+  for (std::size_t k = actions.size(); k-- > 0;) {
+    if (std::holds_alternative<synth::StreamWaitEvent>(actions[k]) &&
+        delays_a_synchronisation(actions, k)) {
+      actions.erase(actions.begin() + static_cast<std::ptrdiff_t>(k));
+    }
+  }
+}
+
+// Every call that may wait lasts as long without waiting as its return takes.
+void make_calls_wait_only(std::vector<synth::Action>& actions, Nanoseconds back) {
+  for (synth::Action& action : actions) {
+    if (auto* submit = std::get_if<synth::Submit>(&action)) {
+      submit->work.start_delay_ns = 0;
+      if (submit->waits) submit->call_ns = back + submit->return_delay_ns;
+    } else if (auto* sync = std::get_if<synth::Synchronise>(&action)) {
+      sync->call_ns = back + sync->return_delay_ns;
+    } else if (auto* free = std::get_if<synth::FreeCall>(&action)) {
+      free->call_ns = back + free->return_delay_ns;
+    }
+  }
+}
+
+// A program in which the analysis can know all that matters, so that its slack is the true one:
+// besides the above there are no gaps on streams, and λ can be measured.
 synth::Program without_hidden_times(synth::Program program) {
   program.timing.launch_latency_ns = 5000;
   program.timing.stream_gap_ns = 0;
   program.timing.event_gap_ns = 0;
-  const Nanoseconds back = program.timing.sync_return_ns;
   for (synth::HostThread& thread : program.threads) {
-    for (synth::Action& action : thread.actions) {
-      if (auto* submit = std::get_if<synth::Submit>(&action)) {
-        submit->work.start_delay_ns = 0;
-        if (submit->waits) submit->call_ns = back + submit->return_delay_ns;
-      } else if (auto* sync = std::get_if<synth::Synchronise>(&action)) {
-        sync->call_ns = back + sync->return_delay_ns;
-      } else if (auto* free = std::get_if<synth::FreeCall>(&action)) {
-        free->call_ns = back + free->return_delay_ns;
-      }
-    }
+    remove_waits_without_work(thread.actions);
+    make_calls_wait_only(thread.actions, program.timing.sync_return_ns);
   }
   return program;
 }
