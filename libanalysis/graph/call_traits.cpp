@@ -56,7 +56,8 @@ CallTraits call_traits(std::string_view name) {
   CallTraits traits;
   traits.async = contains(bare, "Async");
   traits.copies = contains(bare, "Memcpy");
-  traits.submits = traits.copies || contains(bare, "Launch") || contains(bare, "Memset");
+  traits.fills = contains(bare, "Memset");
+  traits.submits = traits.copies || traits.fills || contains(bare, "Launch");
   traits.graph_launch = contains(bare, "GraphLaunch");
   if (bare == "StreamSynchronize") traits.blocking = Blocking::stream;
   if (bare == "EventSynchronize") traits.blocking = Blocking::event;

@@ -22,6 +22,7 @@ struct CallTraits {
   Blocking blocking = Blocking::no;
   bool submits = false;  ///< the name says Launch, Memcpy or Memset
   bool copies = false;   ///< the name says Memcpy: it blocks when it holds its own copy
+  bool fills = false;    ///< the name says Memset
   bool async = false;
   bool graph_launch = false;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace gprofml::analysis {
 
@@ -24,20 +25,28 @@ std::int64_t distinct_calls(const profile::Trace& trace) {
   return std::unique(ids.begin(), ids.end()) - ids.begin();
 }
 
-// Of calls with one correlation id (a runtime call and the driver call inside it) only the
-// outermost is a submission: the inner one never had work of its own.
-std::int64_t count_submissions(const DependencyGraph& graph, std::int64_t& linked) {
-  std::int64_t submissions = 0;
+struct Submissions {
+  std::int64_t all = 0;
+  std::int64_t linked = 0;
+  std::int64_t fills_without_work = 0;
+};
+
+// Of nested calls (a runtime call and the driver call inside it) only the outermost is a
+// submission: unless work was recorded for the inner one, that is how the outer one did its own.
+Submissions count_submissions(const DependencyGraph& graph) {
+  std::vector<bool> outermost(graph.trace.api_calls.size(), false);
   for (RowIndex thread = 0; thread < graph.threads.size(); ++thread) {
-    for (const RowIndex call : graph.threads[thread].outermost_calls) {
-      if (!graph.submits(call)) continue;
-      ++submissions;
-    }
+    for (const RowIndex call : graph.threads[thread].outermost_calls) outermost[call] = true;
   }
+  Submissions s;
   for (RowIndex call = 0; call < graph.trace.api_calls.size(); ++call) {
-    if (!graph.work.work_of_call(call).empty()) ++linked;
+    const bool has_work = !graph.work.work_of_call(call).empty();
+    if (!has_work && !(outermost[call] && graph.traits.of(call).submits)) continue;
+    ++s.all;
+    if (has_work) ++s.linked;
+    if (!has_work && graph.traits.of(call).fills) ++s.fills_without_work;
   }
-  return submissions;
+  return s;
 }
 
 std::string_view plural(std::int64_t n) {
@@ -56,7 +65,8 @@ class Warnings {
   Quality& quality_;
 };
 
-void warn_about_links(const DependencyGraph& graph, Quality& q, Warnings& warnings) {
+void warn_about_links(const DependencyGraph& graph, const Submissions& submissions,
+                      const Quality& q, Warnings& warnings) {
   const std::int64_t work = q.linked + q.unlinked;
   if (work == 0) return;
   if (graph.trace.api_calls.size() == 0) {
@@ -71,11 +81,16 @@ void warn_about_links(const DependencyGraph& graph, Quality& q, Warnings& warnin
                fmt::format("{} of {} GPU activities have no launch record; they are kept and "
                            "counted, what they waited for is unknown",
                            q.unlinked, work));
-  const std::int64_t lost = q.submissions - q.linked_submissions;
+  warnings.add(
+      "fills_without_work", submissions.fills_without_work,
+      fmt::format("{} of {} submissions are fills without recorded GPU work: usual for small "
+                  "ones, and no loss by itself",
+                  submissions.fills_without_work, submissions.all));
+  const std::int64_t lost = submissions.all - submissions.linked - submissions.fills_without_work;
   warnings.add("submissions_without_work", lost,
-               fmt::format("{} of {} submissions have no recorded GPU work (coverage {:.2f} %); "
-                           "fills often have none, kernels should",
-                           lost, q.submissions, 100.0 * q.coverage));
+               fmt::format("{} of {} submissions have no recorded GPU work (coverage {:.2f} %): "
+                           "records were lost, or the recording stopped before the work ran",
+                           lost, submissions.all, 100.0 * q.coverage));
 }
 
 void warn_about_records(const DependencyGraph& graph, Quality& q, Warnings& warnings) {
@@ -100,7 +115,9 @@ void warn_about_records(const DependencyGraph& graph, Quality& q, Warnings& warn
 Quality check_quality(const DependencyGraph& graph) {
   Quality q;
   q.calls = distinct_calls(graph.trace);
-  q.submissions = count_submissions(graph, q.linked_submissions);
+  const Submissions submissions = count_submissions(graph);
+  q.submissions = submissions.all;
+  q.linked_submissions = submissions.linked;
   for (ActivityIndex i = 0; i < graph.work.size(); ++i)
     ++(graph.work.linked(i) ? q.linked : q.unlinked);
   if (q.submissions > 0) {
@@ -109,7 +126,7 @@ Quality check_quality(const DependencyGraph& graph) {
   q.no_timestamp = graph.work.no_timestamp;
   q.overruns = graph.work.overruns;
   Warnings warnings(q);
-  warn_about_links(graph, q, warnings);
+  warn_about_links(graph, submissions, q, warnings);
   warn_about_records(graph, q, warnings);
   std::stable_sort(
       q.warnings.begin(), q.warnings.end(),

@@ -12,6 +12,7 @@
 #include "libanalysis/analyze.hpp"
 #include "libprofile/import/import.hpp"
 #include "libprofile/store/store.hpp"
+#include "test/libanalysis/analysis_support.hpp"
 
 namespace gprofml::test {
 
@@ -41,12 +42,6 @@ inline profile::Trace through_run_db(const profile::Trace& trace) {
   profile::Trace back = profile::read_run_db(path.string());
   std::filesystem::remove(path);
   return back;
-}
-
-inline analysis::Report analyze_all(const profile::Trace& trace) {
-  analysis::AnalyzeOptions options;
-  options.window.kind = analysis::WindowRequest::Kind::all;
-  return analysis::analyze(trace, options);
 }
 
 }  // namespace gprofml::test
