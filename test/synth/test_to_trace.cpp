@@ -156,3 +156,32 @@ TEST_CASE("removed kernels are counted, and the submissions that lost everything
   CHECK(without_some_kernels(trace, 0, 1).kernels_removed == 0);
   CHECK(without_some_kernels(trace, 100, 1).trace.kernels.size() == 0);
 }
+
+TEST_CASE("collectives follow their kernel, and go with it") {
+  std::vector<Action> actions;
+  for (int i = 0; i < 40; ++i) {
+    actions.emplace_back(HostWork{50});
+    actions.emplace_back(kernel(kMain, 10, 20 + i));
+  }
+  Trace trace = to_trace(run(round_program({actions})));
+  for (RowIndex row = 0; row < trace.kernels.size(); row += 2) {
+    trace.collectives.kernel.push_back(row);
+    for (auto* text : {&trace.collectives.communicator, &trace.collectives.operation,
+                       &trace.collectives.dtype, &trace.collectives.ranks}) {
+      text->push_back(0);
+    }
+    // The size tells later which kernel the row belongs to.
+    trace.collectives.elements_in.push_back(trace.kernels.correlation[row]);
+    trace.collectives.elements_out.push_back(0);
+    trace.collectives.group_size.push_back(2);
+  }
+  const FewerKernels fewer = without_some_kernels(trace, 50, 1);
+  check_consistent(fewer.trace);
+  const auto& collectives = fewer.trace.collectives;
+  REQUIRE(collectives.size() > 0);
+  REQUIRE(collectives.size() < trace.collectives.size());
+  for (std::size_t row = 0; row < collectives.size(); ++row) {
+    REQUIRE(fewer.trace.kernels.correlation[collectives.kernel[row]] ==
+            collectives.elements_in[row]);
+  }
+}
