@@ -43,7 +43,10 @@ OpCauseGraph build_op_cause_graph(const DependencyGraph& graph, const RangeTree&
                                   const CriticalPath& path,
                                   const std::vector<ChargedDelay>& delays);
 
-/// The PageRank of the graph: teleport to ops by their time on the path, damping 0.85.
+/// The PageRank of the graph: teleport to ops by their time on the path, damping 0.85. Without
+/// edges between carriers the score is the share of the path. Splitting a node leaves its sum
+/// unchanged when its parts have the same mix of edges, or whatever the mix where no carrier of
+/// the graph waits for another.
 Ranking rank_nodes(const OpCauseGraph& graph);
 
 }  // namespace gprofml::analysis
