@@ -14,7 +14,8 @@
 namespace gprofml::profile {
 namespace {
 
-constexpr std::size_t kInputBytes = std::size_t{256} << 10;
+constexpr std::size_t kMagicBytes = 2;
+constexpr std::size_t kCompressedBytes = std::size_t{256} << 10;
 
 [[noreturn]] void fail(const std::string& path, const char* action) {
   throw ImportError(fmt::format("{}: cannot be {}: {}; check the path and its permissions", path,
@@ -23,7 +24,7 @@ constexpr std::size_t kInputBytes = std::size_t{256} << 10;
 
 }  // namespace
 
-ByteSource::ByteSource(const std::string& path) : path_(path), input_(kInputBytes) {
+ByteSource::ByteSource(const std::string& path) : path_(path), input_(kMagicBytes) {
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor_ < 0) fail(path, "opened");
   struct stat status {};
@@ -32,14 +33,16 @@ ByteSource::ByteSource(const std::string& path) : path_(path), input_(kInputByte
     throw ImportError(path + ": is a directory; name the trace file inside it");
   }
   try {
-    while (input_end_ < 2 && refill()) {
+    while (input_end_ < kMagicBytes && refill()) {
     }
   } catch (...) {
     ::close(descriptor_);
     throw;
   }
-  compressed_ = input_end_ >= 2 && input_[0] == 0x1f && input_[1] == 0x8b;
-  if (compressed_) inflateInit2(&inflater_, 15 + 16);
+  compressed_ = input_end_ == kMagicBytes && input_[0] == 0x1f && input_[1] == 0x8b;
+  if (!compressed_) return;
+  input_.resize(kCompressedBytes);
+  inflateInit2(&inflater_, 15 + 16);
 }
 
 ByteSource::~ByteSource() {

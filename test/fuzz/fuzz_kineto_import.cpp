@@ -55,14 +55,14 @@ std::optional<Trace> imported(const std::string& path, std::size_t window_bytes,
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string path = file_holding(data, size);
-  const auto large = imported(path, 1 << 16, true);
+  const auto large = imported(path, 4096, true);
   const auto small = imported(path, 64, true);
   if (large.has_value() != small.has_value()) fail("window size", "decides about acceptance");
   if (large) {
     const std::string difference = gprofml::test::first_difference(*large, *small);
     if (!difference.empty()) fail("window size", difference);
   }
-  const auto strict = imported(path, 1 << 16, false);
+  const auto strict = imported(path, 4096, false);
   if (strict && !large) fail("keep_partial", "refuses what is whole");
   return 0;
 }
