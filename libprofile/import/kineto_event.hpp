@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 namespace gprofml::profile {
@@ -45,12 +47,30 @@ enum class KinetoArg {
 KinetoArg kineto_arg(std::string_view key);
 
 /// Values are JSON tokens, possibly with blanks behind; empty: the key is absent. They point into
-/// the window and live as long as it does.
-struct KinetoEvent {
+/// the window and live as long as it does. One object serves for many events.
+class KinetoEvent {
+ public:
   std::string_view phase, category, name, pid, tid, ts, dur;
-  std::array<std::string_view, static_cast<std::size_t>(KinetoArg::count)> args;
 
-  std::string_view arg(KinetoArg which) const { return args[static_cast<std::size_t>(which)]; }
+  std::string_view arg(KinetoArg which) const {
+    return (present_ & bit(which)) != 0 ? args_[index(which)] : std::string_view();
+  }
+  void set_arg(KinetoArg which, std::string_view token) {
+    args_[index(which)] = token;
+    present_ |= bit(which);
+  }
+  void clear() {
+    phase = category = name = pid = tid = ts = dur = {};
+    present_ = 0;  // clearing the array for every event would take longer than filling it
+  }
+
+ private:
+  static std::size_t index(KinetoArg which) { return static_cast<std::size_t>(which); }
+  static std::uint64_t bit(KinetoArg which) { return std::uint64_t{1} << index(which); }
+
+  static_assert(static_cast<std::size_t>(KinetoArg::count) <= 64);
+  std::array<std::string_view, static_cast<std::size_t>(KinetoArg::count)> args_;
+  std::uint64_t present_ = 0;
 };
 
 }  // namespace gprofml::profile

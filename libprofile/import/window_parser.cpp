@@ -45,8 +45,9 @@ error_code parse_arguments(od::value& value, KinetoEvent& event) {
     if (const error_code error = std::move(result).get(field)) return error;
     const KinetoArg arg = kineto_arg(key_text(field.key()));
     if (arg == KinetoArg::count) continue;
-    if (const error_code error = argument(field.value(), event.args[static_cast<std::size_t>(arg)]))
-      return error;
+    std::string_view token;
+    if (const error_code error = argument(field.value(), token)) return error;
+    event.set_arg(arg, token);
   }
   return SUCCESS;
 }
@@ -131,7 +132,7 @@ std::size_t WindowParser::State::parse_all(const Window& window, EventSink& sink
     if ((*it).get(value)) return begin;
     const char* text = value.raw_json_token().data();
     begin = static_cast<std::size_t>(text - window.bytes.data());
-    event = KinetoEvent();
+    event.clear();
     if (*text != '{' || parse_event(value, event)) return begin;
     ++it;
     if (it != end && (*it).error()) return begin;
@@ -185,7 +186,7 @@ void WindowParser::State::parse_alone(std::string_view text, std::uint64_t byte,
   error_code error = parse_element(event);
   if (error == simdjson::UTF8_ERROR || error == simdjson::UNESCAPED_CHARS) {
     repair(element.data() + 1, text.size());
-    event = KinetoEvent();
+    event.clear();
     error = parse_element(event);
     if (error == SUCCESS) sink.repaired();
   }
