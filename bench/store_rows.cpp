@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <limits>
 #include <stdexcept>
@@ -94,16 +95,26 @@ Trace make_trace() {
 }
 
 /// The shortest of three, since others may use the machine too.
-template <class Work>
-double seconds(const Work& work) {
+template <class Clock, class Work>
+double shortest_seconds(const Clock& now_seconds, const Work& work) {
   double shortest = std::numeric_limits<double>::infinity();
   for (int round = 0; round < 3; ++round) {
-    const auto begin = std::chrono::steady_clock::now();
+    const double begin = now_seconds();
     work();
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-    shortest = std::min(shortest, elapsed.count());
+    shortest = std::min(shortest, now_seconds() - begin);
   }
   return shortest;
+}
+
+/// Time that passes: writing waits for the disk.
+double wall_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Time on the core: reading waits for nothing once the file is in the page cache, so that this is
+/// what passes on a machine that does nothing else.
+double core_seconds() {
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
 /// Reads table `kernel` with `id` and its first `columns - 1` other columns.
@@ -129,12 +140,12 @@ void measure() {
   const std::string path = (folder.path / "run.db").string();
   const Trace trace = make_trace();
   constexpr auto kRows = static_cast<double>(kKernels + kCalls);
-  const double write_seconds = seconds([&] {
+  const double write_seconds = shortest_seconds(wall_seconds, [&] {
     std::filesystem::remove(path);
     write_run_db(trace, path);
   });
-  const double read_seconds = seconds([&] { read_kernel_columns(path, 7); });
-  const double read_all_seconds = seconds([&] { read_run_db(path); });
+  const double read_seconds = shortest_seconds(core_seconds, [&] { read_kernel_columns(path, 7); });
+  const double read_all_seconds = shortest_seconds(core_seconds, [&] { read_run_db(path); });
   const auto file_bytes = static_cast<double>(std::filesystem::file_size(path));
   bench::report_at_least("store_write_rows_per_s", kRows / write_seconds, "rows/s", 1e6);
   bench::report("store_bytes_per_row", file_bytes / kRows, "bytes", "", true);

@@ -8,6 +8,8 @@
 #include "libprofile/store/meta_keys.hpp"
 #include "libprofile/store/open_untrusted.hpp"
 #include "libprofile/store/store_error.hpp"
+#include "libprofile/store/table_reader.hpp"
+#include "libprofile/store/text_tables.hpp"
 
 namespace gprofml::profile::detail {
 namespace {

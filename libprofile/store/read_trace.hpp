@@ -1,7 +1,7 @@
 // From an open database to a Trace.
 #pragma once
 
-#include "libprofile/store/table_reader.hpp"
+#include "libprofile/store/source.hpp"
 #include "libprofile/trace/trace.hpp"
 
 namespace gprofml::profile::detail {

@@ -120,6 +120,17 @@ TEST_CASE("what a later minor version adds is ignored") {
   CHECK(first_difference(random_trace(21), profile::read_run_db(edited.path)).value_or("") == "");
 }
 
+TEST_CASE("indexes that users make do not change the order of rows") {
+  const Edited edited(
+      "ALTER TABLE stream ADD COLUMN priority INTEGER; ALTER TABLE stream ADD COLUMN flags INTEGER;"
+      "ALTER TABLE string ADD COLUMN hash TEXT; ALTER TABLE string ADD COLUMN demangled TEXT;"
+      "CREATE INDEX a ON string(text); CREATE INDEX b ON stream(stream_id, context);");
+  // What SQLite would do if left alone.
+  REQUIRE(run_sql(edited.path, "EXPLAIN QUERY PLAN SELECT id, text FROM string")[0][3] ==
+          "SCAN string USING COVERING INDEX a");
+  CHECK(first_difference(random_trace(21), profile::read_run_db(edited.path)).value_or("") == "");
+}
+
 TEST_CASE("tables and columns that are missing or are something else") {
   CHECK(after("DROP TABLE kernel") ==
         std::string("table `kernel`: there is no such table") + kAgain);
