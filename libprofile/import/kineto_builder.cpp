@@ -297,13 +297,18 @@ void KinetoBuilder::take_metadata(const KinetoEvent& event) {
 
 void KinetoBuilder::ignore(const KinetoEvent& event) {
   // A file may not make the list of categories grow without bound.
-  constexpr std::size_t kMaxCategories = 100'000;
-  const std::string_view category = string_content(event.category).value_or("");
-  const StringId id = ignored_.size() > kMaxCategories ? trace_.intern("(others)")
-                      : category.empty()               ? text_of(event.phase)
-                                                       : text_of(event.category);
-  if (id >= ignored_.size()) ignored_.resize(id + 1);
-  ++ignored_[id];
+  constexpr std::size_t kMaxCategories = 1000;
+  std::string_view category = string_content(event.category).value_or("");
+  if (category.empty()) category = string_content(event.phase).value_or("");
+  if (last_ignored_ == nullptr || last_ignored_->first != category) {
+    auto found = ignored_.find(category);
+    if (found == ignored_.end()) {
+      const bool is_full = ignored_.size() >= kMaxCategories;
+      found = ignored_.try_emplace(is_full ? "(others)" : std::string(category), 0).first;
+    }
+    last_ignored_ = &*found;
+  }
+  ++last_ignored_->second;
 }
 
 StringId KinetoBuilder::text_of(std::string_view token) {

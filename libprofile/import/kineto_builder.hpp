@@ -134,7 +134,8 @@ class KinetoBuilder : public EventSink {
   std::map<std::string, std::int64_t, std::less<>> named_ids_;  // pids and tids that are words
   std::map<ThreadKey, std::string> thread_names_;
   std::map<std::int64_t, std::string> process_names_;
-  std::vector<std::uint64_t> ignored_;  // events by StringId of their category
+  std::map<std::string, std::int64_t, std::less<>> ignored_;  // events by category
+  std::pair<const std::string, std::int64_t>* last_ignored_ = nullptr;
   std::string scratch_;
 
   std::uint64_t bad_ = 0;

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "libprofile/import/json_text.hpp"
 #include "libprofile/import/kineto_builder.hpp"
 
 namespace gprofml::profile {
@@ -206,10 +207,8 @@ void KinetoBuilder::describe_devices(const KinetoHeader& header) {
 }
 
 void KinetoBuilder::report_quality(const KinetoHeader& header, std::string_view cut_off) {
-  for (StringId id = 0; id < ignored_.size(); ++id)
-    if (ignored_[id] != 0)
-      note("ignored_category", static_cast<std::int64_t>(ignored_[id]),
-           std::string(trace_.text(id)));
+  for (const auto& [category, events] : ignored_)
+    note("ignored_category", events, unescaped(category));
   if (bad_ != 0)
     note("bad_event", static_cast<std::int64_t>(bad_),
          fmt::format("the first at byte {}: {}", first_bad_byte_, first_bad_reason_));

@@ -22,7 +22,9 @@ Trace import_kineto(const std::string& path, const ImportOptions& options) {
   windows.finish();
   const WindowReader& reader = windows.reader();
   if (!reader.cut_off().empty() && !options.keep_partial)
-    throw ImportError(fmt::format("{}: {}", path, reader.cut_off()));
+    throw ImportError(fmt::format(
+        "{}: {}; write the trace again, or use --keep-partial to keep its complete events", path,
+        reader.cut_off()));
   if (builder.taken() == 0 && builder.bad_events() != 0)
     throw ImportError(
         fmt::format("{}: none of its {} events is one of a Kineto or Chrome trace; "

@@ -50,14 +50,12 @@ bool WindowReader::read_header() {
   const std::size_t taken = header_.consume({rest_.data(), rest_.size()});
   if (header_.state() == HeaderReader::State::invalid) {
     const std::uint64_t byte = source_.position() - rest_.size() + taken - 1;
-    const char* advice =
-        header_.found_events()
-            ? "the file is damaged; write the trace again, or use --keep-partial"
-            : "this is not a JSON trace; give a Kineto or Chrome trace, or a run.db";
-    const std::string what = fmt::format("{} is expected here: {}", header_.problem(), advice);
+    const std::string what = fmt::format("{}: {} is expected here", place(byte), header_.problem());
     if (!header_.found_events())
-      throw ImportError(fmt::format("{}: {}: {}", path_, place(byte), what));
-    cut_off_ = fmt::format("{}: {}", place(byte), what);
+      throw ImportError(fmt::format(
+          "{}: {}: this is not a JSON trace; give a Kineto or Chrome trace, or a run.db", path_,
+          what));
+    cut_off_ = what + ": the file is damaged";
     return false;
   }
   rest_.erase(rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(taken));
@@ -124,7 +122,6 @@ void WindowReader::end_inside_events() {
   cut_off_ =
       fmt::format("{}: the file ends before traceEvents is closed", place(source_.position()));
   if (!source_.damage().empty()) cut_off_ += fmt::format(" ({})", source_.damage());
-  cut_off_ += "; write the trace again, or use --keep-partial to keep its complete events";
   done_ = true;
 }
 
@@ -141,11 +138,12 @@ void WindowReader::end_of_file() {
         "or a run.db",
         path_, place(source_.position()), keys));
   }
-  std::string what = fmt::format("{}: the file ends inside its header", place(source_.position()));
+  std::string what = fmt::format("{}: the file {}", place(source_.position()),
+                                 header_.complete() ? "is damaged" : "ends inside its header");
   if (!source_.damage().empty()) what += fmt::format(" ({})", source_.damage());
   if (!header_.found_events())
     throw ImportError(fmt::format("{}: {}, before any event; write the trace again", path_, what));
-  cut_off_ = what + "; write the trace again, or use --keep-partial to keep its complete events";
+  cut_off_ = what;
 }
 
 }  // namespace gprofml::profile

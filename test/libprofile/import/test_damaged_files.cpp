@@ -159,6 +159,16 @@ TEST_CASE("a second array of events is passed over and said") {
   CHECK(quality(trace, "repeated_events") == 1);
 }
 
+TEST_CASE("categories are counted, but their number is bounded") {
+  std::string text = "[";
+  for (int i = 0; i < 3000; ++i)
+    text += R"({"ph":"X","cat":"c)" + std::to_string(i) + R"("},{"ph":"i","cat":"c0"},)";
+  const Trace trace = import_text(text + "]");
+  CHECK(quality(trace, "ignored_category") == 6000);
+  CHECK(quality(trace, "ignored_category", "c0") == 3001);
+  CHECK(trace.quality.size() <= 1001);
+}
+
 TEST_CASE("an unusable base of time is said, and times stay as they are") {
   const Trace trace =
       import_text(R"({"baseTimeNanoseconds":"soon","traceEvents":[)" + kernel(1) + "]}");
