@@ -88,7 +88,7 @@ void add_analyze(CLI::App& cli, Action& action) {
       "INPUT is a run.db or a PyTorch (Kineto) or other Chrome JSON trace, .json or .json.gz.\n"
       "The text report shows the most important; the JSON has everything, in nanoseconds\n"
       "(docs/report.schema.json says what each key means).");
-  command->add_option("INPUT", arguments->input, "Trace to analyze")->required();
+  command->add_option("INPUT", arguments->input, "Trace to analyze")->required()->type_name("FILE");
   command->add_option("--format", arguments->format, "text for people, json for programs")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();

@@ -100,7 +100,9 @@ void add_import(CLI::App& cli, Action& action) {
       "Each INPUT is a PyTorch (Kineto) or other Chrome JSON trace, .json or .json.gz, or a\n"
       "run.db; several become one run.db, each with its own processes. GPUs with the same UUID\n"
       "become one.");
-  command->add_option("INPUT", arguments->inputs, "Traces to import")->required();
+  command->add_option("INPUT", arguments->inputs, "Traces to import")
+      ->required()
+      ->type_name("FILE");
   command->add_option("-o,--output", arguments->output, "run.db to write")
       ->required()
       ->type_name("FILE");

@@ -31,6 +31,7 @@ std::string with_unit(profile::Nanoseconds ns, std::int64_t quantum_ns, int deci
 TimeUnit unit_for(profile::Nanoseconds largest_ns) {
   if (largest_ns < 10 * kUs) return {"ns", 1, 0};
   if (largest_ns < 10 * kMs) return {"us", kUs / 10, 1};
+  if (largest_ns < 100 * kMs) return {"ms", kMs / 100, 2};
   if (largest_ns < 1000 * kSecond) return {"ms", kMs / 10, 1};
   return {"s", kSecond / 10, 1};
 }

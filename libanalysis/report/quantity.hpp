@@ -19,8 +19,8 @@ struct TimeUnit {
   PrintScale scale() const { return {1, quantum_ns}; }
 };
 
-/// The unit that prints a table whose largest time is `largest_ns` with one decimal (whole
-/// nanoseconds below 10 us).
+/// The unit that prints a table whose largest time is `largest_ns` in at least four digits, however
+/// large it is, and in at most seven.
 TimeUnit unit_for(profile::Nanoseconds largest_ns);
 
 /// The same with one decimal more, for a column of small times such as those of one step.

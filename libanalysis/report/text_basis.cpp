@@ -21,7 +21,7 @@ std::string counted(std::int64_t count, const std::string& one, const std::strin
   return fmt::format("{}{}{}", count_text(count), kGlue, count == 1 ? one : many);
 }
 
-/// "(pid 41207)" or "(8 processes)"; empty where no process id was recorded.
+/// "pid 41207" or "8 processes"; empty where no process id was recorded.
 std::string process_text(const Report& report) {
   std::set<std::int64_t> pids;
   for (const DeviceReport& device : report.devices) {
@@ -29,8 +29,8 @@ std::string process_text(const Report& report) {
   }
   pids.erase(profile::kUnknown);
   if (pids.empty()) return "";
-  if (pids.size() == 1) return fmt::format("(pid {})", *pids.begin());
-  return fmt::format("({} processes)", pids.size());
+  if (pids.size() == 1) return fmt::format("pid {}", *pids.begin());
+  return fmt::format("{} processes", pids.size());
 }
 
 /// "1x NVIDIA H200"; "2 GPUs" where the source does not name them.
@@ -114,7 +114,7 @@ std::string title_section(const Report& report, const TextOptions& options) {
   pieces.push_back(printable(run.source));
   const std::string pids = process_text(report);
   const std::string command = shorten_middle(printable(run.command), 40);
-  pieces.push_back(command.empty() || pids.empty() ? command + pids : command + " " + pids);
+  pieces.push_back(command.empty() || pids.empty() ? command + pids : command + " (" + pids + ")");
   pieces.push_back(devices_text(report));
   pieces.push_back("recorded " + without_glue(duration_text(run.end_ns - run.start_ns)));
   return flow(pieces);

@@ -101,8 +101,9 @@ class DeviceTable {
     const std::vector<Printed> printed = split(parts, idle);
     std::string out;
     for (std::size_t i = 0; i < causes.size(); ++i) {
-      if (printed[i].time == 0 && printed[i].share == 0) continue;  // would print as nothing
-      out += line("    " + std::string(description_of(causes[i])), printed[i]);
+      const Printed& figures = printed[i];
+      if (figures.time == 0 && figures.share == 0 && figures.step == 0) continue;  // prints nothing
+      out += line("    " + std::string(description_of(causes[i])), figures);
     }
     return out;
   }
@@ -176,10 +177,13 @@ std::string overview(const Report& report, const TextOptions& options) {
 
 std::string no_gpu_work(const Report& report) {
   const char* const where = report.window.kind == WindowKind::all ? "trace" : "window";
-  const std::string text = fmt::format(
-      "No GPU work in this {}, so there is neither idle time nor a critical path; the host made {} "
-      "CUDA calls.",
-      where, count_text(report.quality.calls));
+  const std::int64_t calls = report.quality.calls;
+  const std::string made = calls == 0 ? "no CUDA call is recorded either"
+                                      : fmt::format("the host made {} CUDA call{}",
+                                                    count_text(calls), calls == 1 ? "" : "s");
+  const std::string text =
+      fmt::format("No GPU work in this {}, so there is neither idle time nor a critical path; {}.",
+                  where, made);
   return wrap(text, "", 0);
 }
 

@@ -73,6 +73,12 @@ std::size_t rank_of(const Ranking& ranking, const RankedNode& node, Figure figur
                  }));
 }
 
+/// Keeps a name with blanks in it on one line.
+std::string unbroken(std::string name) {
+  std::replace(name.begin(), name.end(), ' ', kGlue);
+  return name;
+}
+
 }  // namespace
 
 std::string path_section(const Report& report, const TextOptions& options) {
@@ -108,6 +114,7 @@ std::string path_section(const Report& report, const TextOptions& options) {
 
 std::string ranking_section(const Report& report) {
   constexpr double kWorthNaming = 0.01;
+  constexpr std::size_t kLowestRank = 3;
   constexpr std::size_t kMostNamed = 3;
   std::string text;
   std::size_t named = 0;
@@ -117,9 +124,10 @@ std::string ranking_section(const Report& report) {
         rank_of(report.ranking, node, [](const RankedNode& n) { return n.score; });
     const std::size_t by_share =
         rank_of(report.ranking, node, [](const RankedNode& n) { return n.path_share; });
+    if (by_score > kLowestRank) continue;
     if (by_score >= by_share) continue;  // whoever falls only makes room for one that rises
     text += fmt::format("{}{} {} ({} by share, {} by PageRank)", named == 0 ? "" : ", ",
-                        name_of(node.kind), shorten_middle(printable(node.name), 40),
+                        name_of(node.kind), unbroken(short_kernel_names({node.name}, 40).front()),
                         ordinal(by_share), ordinal(by_score));
     ++named;
   }

@@ -28,7 +28,8 @@ TEST_CASE("a line holds 80 columns and not 81") {
 }
 
 TEST_CASE("glue keeps a number with its unit") {
-  const std::string text = std::string(75, 'x') + " 61.4" + kGlue + "s";
+  std::string text(75, 'x');
+  text.append(" 61.4").append(1, kGlue).append("s");
   const std::vector<std::string> lines = lines_of(wrap(text, "", 0));
   REQUIRE(lines.size() == 2);
   CHECK(lines[1] == "61.4 s");
