@@ -11,6 +11,8 @@ import subprocess
 import sys
 
 FLAGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"]
+# What test/CMakeLists.txt defines for each test.
+DEFINITIONS = ['-DGPROFML_SOURCE_DIR="."', '-DGPROFML_SHARED_DIR="../shared"']
 FOLDERS = ("libprofile", "libanalysis", "apps", "test", "bench")
 
 
@@ -25,7 +27,7 @@ def headers(root):
 def compile_alone(root, compiler, include_folders, header):
     """The compiler's complaint about a unit that holds nothing but this header; '' when content."""
     unit = f'#include "{header}"\n#include "{header}"\n'
-    command = [compiler, *FLAGS, f"-I{root}"]
+    command = [compiler, *FLAGS, *DEFINITIONS, f"-I{root}"]
     command += [argument for folder in include_folders for argument in ("-isystem", folder)]
     done = subprocess.run(command + ["-x", "c++", "-"], input=unit, text=True, cwd=root,
                           capture_output=True, check=False)
