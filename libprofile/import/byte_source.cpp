@@ -32,6 +32,7 @@ ByteSource::ByteSource(const std::string& path) : path_(path), input_(kMagicByte
     ::close(descriptor_);
     throw ImportError(path + ": is a directory; name the trace file inside it");
   }
+  if (S_ISREG(status.st_mode)) file_size_ = static_cast<std::uint64_t>(status.st_size);
   try {
     while (input_end_ < kMagicBytes && refill()) {
     }

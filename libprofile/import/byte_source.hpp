@@ -26,6 +26,8 @@ class ByteSource {
   /// Bytes handed out so far: of the content, that is after inflating.
   std::uint64_t position() const { return position_; }
   bool compressed() const { return compressed_; }
+  /// Size of the content where it is known beforehand, else 0.
+  std::uint64_t expected_size() const { return compressed_ ? 0 : file_size_; }
   /// Why the content ended early; empty: it did not.
   const std::string& damage() const { return damage_; }
 
@@ -40,6 +42,7 @@ class ByteSource {
   std::vector<unsigned char> input_;  // as in the file: [input_at_, input_end_) is not yet used
   std::size_t input_at_ = 0;
   std::size_t input_end_ = 0;
+  std::uint64_t file_size_ = 0;
   std::uint64_t file_position_ = 0;
   std::uint64_t position_ = 0;
   bool compressed_ = false;

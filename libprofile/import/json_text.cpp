@@ -129,6 +129,13 @@ std::string unescaped(std::string_view content) {
 }
 
 std::optional<std::int64_t> integer_of(std::string_view token) {
+  // Ids and sizes are nearly always a few digits; anything else takes the general way.
+  constexpr std::size_t kFewDigits = 18;
+  std::int64_t value = 0;
+  std::size_t at = 0;
+  for (; at < token.size() && at < kFewDigits && token[at] >= '0' && token[at] <= '9'; ++at)
+    value = value * 10 + (token[at] - '0');
+  if (at != 0 && at == token.size()) return value;
   return whole_number<std::int64_t>(trimmed(token));
 }
 

@@ -1,10 +1,12 @@
 #include "libprofile/import/kineto_builder.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "libprofile/import/copy_name.hpp"
 #include "libprofile/import/decimal_time.hpp"
 #include "libprofile/import/json_text.hpp"
+#include "libprofile/trace/column_roles.hpp"
 
 namespace gprofml::profile {
 namespace {
@@ -65,6 +67,20 @@ SyncKind sync_kind(std::string_view token) {
   return SyncKind::unknown;
 }
 
+constexpr std::size_t kNameSlots = 4096;
+
+/// Length, first and last eight bytes: enough to tell most names of a trace apart.
+std::size_t name_slot(std::string_view name) {
+  std::uint64_t first = 0, last = 0;
+  const std::size_t bytes = std::min(name.size(), sizeof first);
+  std::memcpy(&first, name.data(), bytes);
+  std::memcpy(&last, name.data() + name.size() - bytes, bytes);
+  const std::uint64_t mixed =
+      (first ^ (last * 0x9E3779B97F4A7C15u) ^ name.size()) * 0xD6E8FEB86659FD93u;
+  return static_cast<std::size_t>(mixed >> 52);
+}
+static_assert(kNameSlots == std::size_t{1} << (64 - 52));
+
 void append_activity_defaults(ActivityColumns& activities) {
   activities.launch.push_back(kNoRow);
   activities.op.push_back(kNoRow);
@@ -72,7 +88,7 @@ void append_activity_defaults(ActivityColumns& activities) {
 
 }  // namespace
 
-KinetoBuilder::KinetoBuilder(std::string_view source_name) {
+KinetoBuilder::KinetoBuilder(std::string_view source_name) : known_names_(kNameSlots) {
   trace_.processes.emplace_back();
   trace_.processes[0].source = trace_.intern(source_name);
 }
@@ -100,9 +116,12 @@ KinetoBuilder::Category KinetoBuilder::category_of(std::string_view token) {
       {"synchronization", Category::sync},
   };
   const std::string_view text = string_content(token).value_or("");
-  for (const Named& named : kNamed)
-    if (same_ignoring_case(text, named.name)) return named.category;
-  return Category::none;
+  if (text == last_category_text_) return last_category_;
+  const auto found = std::find_if(std::begin(kNamed), std::end(kNamed), [&](const Named& named) {
+    return same_ignoring_case(text, named.name);
+  });
+  last_category_text_ = text;
+  return last_category_ = found == std::end(kNamed) ? Category::none : found->category;
 }
 
 std::string_view KinetoBuilder::take(const KinetoEvent& event) {
@@ -124,6 +143,13 @@ std::string_view KinetoBuilder::take(const KinetoEvent& event) {
   }
   ++taken_;
   return {};
+}
+
+void KinetoBuilder::expect(double share) {
+  visit_event_tables(trace_, [&](const char*, auto& table) {
+    const auto rows = static_cast<std::size_t>(static_cast<double>(table.size()) * share);
+    visit_columns(table, [&](const char*, auto& column, ColumnRole) { column.reserve(rows); });
+  });
 }
 
 void KinetoBuilder::bad(std::uint64_t byte, std::string_view reason) {
@@ -314,7 +340,14 @@ void KinetoBuilder::ignore(const KinetoEvent& event) {
 StringId KinetoBuilder::text_of(std::string_view token) {
   const auto content = string_content(token);
   if (!content) return 0;
-  if (content->find('\\') == std::string_view::npos) return trace_.intern(*content);
+  KnownName& known = known_names_[name_slot(*content)];
+  if (known.text == *content) return known.id;
+  if (content->find('\\') == std::string_view::npos) {
+    // What is stored is the table's own copy, which stays where it is.
+    known.id = trace_.intern(*content);
+    known.text = trace_.text(known.id);
+    return known.id;
+  }
   scratch_ = unescaped(*content);
   return trace_.intern(scratch_);
 }

@@ -36,6 +36,10 @@ class KinetoBuilder : public EventSink {
   void bad(std::uint64_t byte, std::string_view reason) override;
   void repaired() override { ++repaired_; }
 
+  /// Makes room for `share` times as many rows as there are, now that this part of the file has
+  /// been read. Memory that is reserved but never filled is never touched.
+  void expect(double share);
+
   /// Events taken, whether kept or only counted.
   std::uint64_t taken() const { return taken_; }
   std::uint64_t bad_events() const { return bad_; }
@@ -73,7 +77,7 @@ class KinetoBuilder : public EventSink {
     auto operator<=>(const ThreadKey&) const = default;
   };
 
-  static Category category_of(std::string_view token);
+  Category category_of(std::string_view token);
 
   std::string_view take_interval(const KinetoEvent& event, Category category);
   void take_instant(const KinetoEvent& event);
@@ -137,6 +141,14 @@ class KinetoBuilder : public EventSink {
   std::map<std::string, std::int64_t, std::less<>> ignored_;  // events by category
   std::pair<const std::string, std::int64_t>* last_ignored_ = nullptr;
   std::string scratch_;
+  std::string last_category_text_;
+  Category last_category_ = Category::none;
+  /// Names met lately, by a few of their bytes: a trace repeats them by the thousand.
+  struct KnownName {
+    std::string_view text;
+    StringId id = 0;
+  };
+  std::vector<KnownName> known_names_;
 
   std::uint64_t bad_ = 0;
   std::uint64_t first_bad_byte_ = 0;

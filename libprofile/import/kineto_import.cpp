@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <filesystem>
 
 #include "libprofile/import/kineto_builder.hpp"
@@ -11,13 +12,28 @@
 
 namespace gprofml::profile {
 
+namespace {
+
+constexpr double kSpare = 1.1;
+
+bool is_power_of_four(std::uint64_t n) {
+  return std::has_single_bit(n) && std::countr_zero(n) % 2 == 0;
+}
+
+}  // namespace
+
 Trace import_kineto(const std::string& path, const ImportOptions& options) {
   WindowStream windows(path, options.window_bytes, options.threads);
   WindowParser parser;
   KinetoBuilder builder(std::filesystem::path(path).filename().string());
+  std::uint64_t parsed_windows = 0;
   while (const Window* window = windows.next()) {
     if (window->cut_off && !options.keep_partial) break;
     parser.parse(*window, builder);
+    // The makeup of a file changes along it: look again after 1, 4, 16 … windows.
+    if (const auto size = windows.expected_size(); size != 0 && is_power_of_four(++parsed_windows))
+      builder.expect(kSpare * static_cast<double>(size) /
+                     static_cast<double>(window->offset + window->size));
   }
   windows.finish();
   const WindowReader& reader = windows.reader();

@@ -48,7 +48,8 @@ class WindowReader {
   const HeaderReader& header() const { return header_; }
   /// After the last window: why the file ended early; empty: it did not.
   const std::string& cut_off() const { return cut_off_; }
-  std::uint64_t bytes_read() const { return source_.position(); }
+  /// Size of the (inflated) file where it is known beforehand, else 0.
+  std::uint64_t expected_size() const { return source_.expected_size(); }
   /// "byte 12" or "byte 12 of the inflated data".
   std::string place(std::uint64_t byte) const;
 

@@ -5,7 +5,7 @@
 namespace gprofml::profile {
 
 WindowStream::WindowStream(const std::string& path, std::size_t window_bytes, int threads)
-    : reader_(path, window_bytes) {
+    : reader_(path, window_bytes), expected_size_(reader_.expected_size()) {
   if (threads >= 2) thread_ = std::thread([this] { read_ahead(); });
 }
 

@@ -29,12 +29,14 @@ class WindowStream {
   /// Ends reading; from then on `reader` may be asked.
   void finish();
   const WindowReader& reader() const { return reader_; }
+  std::uint64_t expected_size() const { return expected_size_; }
 
  private:
   static constexpr std::size_t kAhead = 3;
   void read_ahead();
 
   WindowReader reader_;
+  std::uint64_t expected_size_;
   Window current_;
   std::thread thread_;
   std::mutex mutex_;
