@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string>
 
+#include "libprofile/import/digits.hpp"
+
 namespace gprofml::profile {
 namespace {
 
@@ -97,29 +99,26 @@ std::optional<Nanoseconds> scaled(Decimal decimal) {
   return decimal.negative ? -magnitude : magnitude;
 }
 
-/// Up to 15 digits and three decimals, which is nearly every time stamp; nullopt: something else.
+/// Up to 16 digits and three decimals, which is nearly every time stamp; nullopt: something else.
 std::optional<Nanoseconds> plain(std::string_view text) {
-  constexpr std::size_t kMaxWhole = 15;
-  if (text.empty() || text.size() > kMaxWhole + 4) return std::nullopt;
-  std::int64_t value = 0;
-  std::size_t at = 0;
-  for (; at < text.size() && is_digit(text[at]); ++at) value = value * 10 + (text[at] - '0');
-  if (at == 0 || at > kMaxWhole + 1 || (text[0] == '0' && at > 1)) return std::nullopt;
-  if (at == text.size()) return value * 1000;
-  if (text[at] != '.' || text.size() - at > 4 || text.size() - at < 2) return std::nullopt;
-  Nanoseconds unit = 100;
-  value *= 1000;
-  for (++at; at < text.size(); ++at, unit /= 10) {
-    if (!is_digit(text[at])) return std::nullopt;
-    value += (text[at] - '0') * unit;
-  }
-  return value;
+  constexpr std::size_t kMaxWhole = 16;
+  constexpr Nanoseconds kUnit[] = {0, 100, 10, 1};
+  const std::size_t point = text.find('.');
+  const std::string_view whole = text.substr(0, point);
+  if (whole.size() > kMaxWhole || (whole.size() > 1 && whole[0] == '0')) return std::nullopt;
+  const auto microseconds = few_digits(whole);
+  if (!microseconds || *microseconds > kLargestTime / 1000 - 1) return std::nullopt;
+  if (point == std::string_view::npos) return *microseconds * 1000;
+  const std::string_view decimals = text.substr(point + 1);
+  const auto fraction = few_digits(decimals);
+  if (!fraction || decimals.size() > 3) return std::nullopt;
+  return *microseconds * 1000 + *fraction * kUnit[decimals.size()];
 }
 
 }  // namespace
 
 std::optional<Nanoseconds> nanoseconds_of_microseconds(std::string_view microseconds) {
-  if (const auto value = plain(microseconds); value && *value <= kLargestTime) return value;
+  if (const auto value = plain(microseconds)) return value;
   const auto decimal = DecimalReader(microseconds).read();
   return decimal ? scaled(*decimal) : std::nullopt;
 }

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "libprofile/import/digits.hpp"
+
 namespace gprofml::profile {
 namespace {
 
@@ -129,14 +131,10 @@ std::string unescaped(std::string_view content) {
 }
 
 std::optional<std::int64_t> integer_of(std::string_view token) {
+  token = trimmed(token);
   // Ids and sizes are nearly always a few digits; anything else takes the general way.
-  constexpr std::size_t kFewDigits = 18;
-  std::int64_t value = 0;
-  std::size_t at = 0;
-  for (; at < token.size() && at < kFewDigits && token[at] >= '0' && token[at] <= '9'; ++at)
-    value = value * 10 + (token[at] - '0');
-  if (at != 0 && at == token.size()) return value;
-  return whole_number<std::int64_t>(trimmed(token));
+  if (const auto value = few_digits(token)) return value;
+  return whole_number<std::int64_t>(token);
 }
 
 std::optional<std::uint64_t> unsigned_of(std::string_view token) {

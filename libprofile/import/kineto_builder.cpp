@@ -366,11 +366,13 @@ std::int64_t KinetoBuilder::id_of(std::string_view token) {
 }
 
 RowIndex KinetoBuilder::thread_of(const KinetoEvent& event) {
+  if (last_thread_ != kNoRow && event.pid == last_pid_ && event.tid == last_tid_)
+    return last_thread_;
   const ThreadKey key{id_of(event.pid), id_of(event.tid)};
-  if (last_thread_ != kNoRow && key == last_thread_key_) return last_thread_;
   const auto [found, is_new] = threads_.emplace(key, static_cast<RowIndex>(trace_.threads.size()));
   if (is_new) trace_.threads.push_back({0, key.pid, key.tid, 0});
-  last_thread_key_ = key;
+  last_pid_ = event.pid;
+  last_tid_ = event.tid;
   return last_thread_ = found->second;
 }
 

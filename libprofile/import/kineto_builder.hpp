@@ -124,7 +124,7 @@ class KinetoBuilder : public EventSink {
   std::vector<std::int64_t> memory_device_;
 
   std::map<ThreadKey, RowIndex> threads_;
-  ThreadKey last_thread_key_{};
+  std::string last_pid_, last_tid_;  // tokens of last_thread_
   RowIndex last_thread_ = kNoRow;
   std::map<StreamKey, RowIndex> streams_;
   StreamKey last_stream_key_{};

@@ -53,8 +53,10 @@ TEST_CASE("more than three decimals are rounded half to even") {
 }
 
 TEST_CASE("what is no JSON number is refused") {
-  for (const char* text : {"", "-", ".5", "1.", "01", "-01", "1.5.5", "1e", "1e+", "0x10", "1 ",
-                           " 1", "+1", "NaN", "Infinity", "\"1\"", "null", "1,5", "1e5e5"})
+  for (const char* text : {"",           "-",    ".5",       "1.",       "01",        "-01",
+                           "1.5.5",      "1e",   "1e+",      "0x10",     "1 ",        " 1",
+                           "+1",         "NaN",  "Infinity", "1234567:", "12345678/", "12/45678",
+                           "1234567x.5", "1.5x", "\"1\"",    "null",     "1,5",       "1e5e5"})
     CHECK(nanoseconds_of_microseconds(text) == std::nullopt);
 }
 
@@ -64,6 +66,8 @@ TEST_CASE("times that leave no room for a sum are refused") {
   CHECK(ns("-4611686018427387.903") == -kLargestTime);
   CHECK(nanoseconds_of_microseconds("9223372036854775807") == std::nullopt);
   CHECK(nanoseconds_of_microseconds("1e16") == std::nullopt);
+  CHECK(nanoseconds_of_microseconds("9999999999999999") == std::nullopt);
+  CHECK(nanoseconds_of_microseconds("9999999999999999.999") == std::nullopt);
   CHECK(nanoseconds_of_microseconds("1e999999999999999999999") == std::nullopt);
   CHECK(nanoseconds_of_microseconds(std::string(5000, '9')) == std::nullopt);
 }
