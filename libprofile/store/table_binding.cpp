@@ -1,5 +1,7 @@
 #include "libprofile/store/table_binding.hpp"
 
+#include <sys/mman.h>
+
 #include <array>
 #include <type_traits>
 
@@ -83,7 +85,11 @@ class TableBinder {
     using Vector = std::vector<Element>;
     table_.storage.push_back(
         {&vector, [](void* v, std::size_t rows) { static_cast<Vector*>(v)->resize(rows); },
-         [](void* v, std::size_t rows) { static_cast<Vector*>(v)->reserve(rows); }});
+         [](void* v, std::size_t rows) {
+           auto& elements = *static_cast<Vector*>(v);
+           elements.reserve(rows);
+           return std::pair<void*, std::size_t>(elements.data(), rows * sizeof(Element));
+         }});
   }
 
   template <class Element>
@@ -278,6 +284,16 @@ void bind_other_events(Trace& trace, std::vector<TableBinding>& tables) {
                        .take());
 }
 
+/// Asks for 2 MiB pages inside a large range. Touching new memory page by page takes a third of the
+/// time of reading a table otherwise, more where the machine is virtual. Only a wish: it may fail.
+void prefer_huge_pages(void* begin, std::size_t bytes) {
+  constexpr std::uintptr_t kHugePage = std::uintptr_t{2} << 20;
+  const auto address = reinterpret_cast<std::uintptr_t>(begin);
+  const std::uintptr_t first = (address + kHugePage - 1) / kHugePage * kHugePage;
+  const std::uintptr_t last = (address + bytes) / kHugePage * kHugePage;
+  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+}
+
 }  // namespace
 
 void TableBinding::resize(std::size_t rows_wanted) const {
@@ -285,7 +301,10 @@ void TableBinding::resize(std::size_t rows_wanted) const {
 }
 
 void TableBinding::reserve(std::size_t rows_wanted) const {
-  for (const Storage& part : storage) part.reserve(part.container, rows_wanted);
+  for (const Storage& part : storage) {
+    const auto [begin, bytes] = part.reserve(part.container, rows_wanted);
+    prefer_huge_pages(begin, bytes);
+  }
 }
 
 std::vector<TableBinding> bind_tables(Trace& trace) {

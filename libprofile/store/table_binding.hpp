@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "libprofile/trace/trace.hpp"
@@ -99,7 +100,8 @@ struct TableBinding {
   struct Storage {
     void* container;
     void (*resize)(void* container, std::size_t rows);
-    void (*reserve)(void* container, std::size_t rows);
+    /// Returns where the room begins and how many bytes it has.
+    std::pair<void*, std::size_t> (*reserve)(void* container, std::size_t rows);
   };
   std::vector<Storage> storage;  ///< each vector once
 };
