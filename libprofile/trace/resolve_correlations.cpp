@@ -2,6 +2,7 @@
 // search an activity.
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "libprofile/trace/trace.hpp"
 
@@ -9,32 +10,27 @@ namespace gprofml::profile {
 namespace {
 
 struct Candidate {
-  RowIndex process;
   std::int64_t correlation;
   Nanoseconds start_ns;
-  Nanoseconds end_ns;
-  RowIndex thread;
+  RowIndex process;
   RowIndex call;
-
-  // Outer calls before the calls they hold.
-  bool operator<(const Candidate& other) const {
-    return std::tie(process, correlation, start_ns, other.end_ns, thread, call) <
-           std::tie(other.process, other.correlation, other.start_ns, end_ns, other.thread,
-                    other.call);
-  }
 };
 
 class CallIndex {
  public:
-  explicit CallIndex(const Trace& trace) {
+  explicit CallIndex(const Trace& trace) : trace_(trace) {
     const ApiCallColumns& calls = trace.api_calls;
+    const auto without_id =
+        std::count(calls.correlation.begin(), calls.correlation.end(), kUnknown);
+    candidates_.reserve(calls.size() - static_cast<std::size_t>(without_id));
     for (RowIndex row = 0; row < calls.size(); ++row) {
       if (calls.correlation[row] == kUnknown) continue;
-      candidates_.push_back({trace.threads[calls.thread[row]].process, calls.correlation[row],
-                             calls.start_ns[row], calls.end_ns[row], calls.thread[row], row});
+      candidates_.push_back({calls.correlation[row], calls.start_ns[row],
+                             trace.threads[calls.thread[row]].process, row});
     }
-    if (!std::is_sorted(candidates_.begin(), candidates_.end()))
-      std::sort(candidates_.begin(), candidates_.end());
+    const auto before = [this](const Candidate& a, const Candidate& b) { return less(a, b); };
+    if (!std::is_sorted(candidates_.begin(), candidates_.end(), before))
+      std::sort(candidates_.begin(), candidates_.end(), before);
     drop_nested();
   }
 
@@ -54,41 +50,57 @@ class CallIndex {
   }
 
  private:
+  Nanoseconds end_of(const Candidate& candidate) const {
+    return trace_.api_calls.end_ns[candidate.call];
+  }
+  RowIndex thread_of(const Candidate& candidate) const {
+    return trace_.api_calls.thread[candidate.call];
+  }
+
+  // By process, id and start; outer calls before the calls they hold.
+  bool less(const Candidate& a, const Candidate& b) const {
+    if (a.process != b.process) return a.process < b.process;
+    if (a.correlation != b.correlation) return a.correlation < b.correlation;
+    if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
+    if (end_of(a) != end_of(b)) return end_of(a) > end_of(b);
+    return std::pair(thread_of(a), a.call) < std::pair(thread_of(b), b.call);
+  }
+
   // Of calls with one id that lie inside each other on one thread (a runtime call and the driver
-  // call it makes) keeps the outermost. One pass: in sorted order an enclosing call comes first,
-  // and among those kept so far the one that reaches furthest is remembered a thread.
+  // call it makes) keeps the outermost.
   void drop_nested() {
-    std::vector<Candidate> kept;
-    kept.reserve(candidates_.size());
-    for (std::size_t first = 0; first < candidates_.size();) {
-      std::size_t last = first + 1;
-      while (last < candidates_.size() && candidates_[last].process == candidates_[first].process &&
-             candidates_[last].correlation == candidates_[first].correlation)
-        ++last;
-      if (last == first + 1)
-        kept.push_back(candidates_[first]);
-      else
-        keep_outermost(first, last, kept);
+    auto kept = candidates_.begin();
+    for (auto first = candidates_.begin(); first != candidates_.end();) {
+      const auto last = std::find_if(first + 1, candidates_.end(), [&](const Candidate& c) {
+        return c.process != first->process || c.correlation != first->correlation;
+      });
+      kept = last == first + 1 ? std::copy(first, last, kept) : keep_outermost(first, last, kept);
       first = last;
     }
-    candidates_ = std::move(kept);
+    candidates_.erase(kept, candidates_.end());
   }
 
-  void keep_outermost(std::size_t first, std::size_t last, std::vector<Candidate>& kept) const {
-    std::vector<Candidate> group(candidates_.begin() + static_cast<std::ptrdiff_t>(first),
-                                 candidates_.begin() + static_cast<std::ptrdiff_t>(last));
-    std::stable_sort(group.begin(), group.end(),
-                     [](const Candidate& a, const Candidate& b) { return a.thread < b.thread; });
-    std::vector<Candidate> outer;
+  using Position = std::vector<Candidate>::iterator;
+
+  // [first, last) share an id; those that stay are moved to `kept`, in order, and its new end is
+  // returned. Thread by thread an enclosing call comes before what it holds.
+  Position keep_outermost(Position first, Position last, Position kept) const {
+    std::vector<Candidate> group(first, last);
+    std::stable_sort(group.begin(), group.end(), [this](const Candidate& a, const Candidate& b) {
+      return thread_of(a) < thread_of(b);
+    });
+    const Position outer_begin = kept;
     for (const Candidate& call : group) {
-      const bool nested = !outer.empty() && outer.back().thread == call.thread &&
-                          call.end_ns <= outer.back().end_ns;
-      if (!nested) outer.push_back(call);
+      const bool nested = kept != outer_begin && thread_of(*(kept - 1)) == thread_of(call) &&
+                          end_of(call) <= end_of(*(kept - 1));
+      if (!nested) *kept++ = call;
     }
-    std::sort(outer.begin(), outer.end());
-    kept.insert(kept.end(), outer.begin(), outer.end());
+    std::sort(outer_begin, kept,
+              [this](const Candidate& a, const Candidate& b) { return less(a, b); });
+    return kept;
   }
 
+  const Trace& trace_;
   std::vector<Candidate> candidates_;  // sorted
 };
 
