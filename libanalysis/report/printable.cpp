@@ -93,6 +93,15 @@ std::size_t common_prefix(std::string_view a, std::string_view b) {
   return display_width(a.substr(0, bytes));
 }
 
+/// At most `width` columns: the first `head` and as many of the last as have room.
+std::string keep_ends(std::string_view text, std::size_t head, std::size_t width) {
+  const std::size_t length = display_width(text);
+  if (length <= width) return std::string(text);
+  const std::size_t tail = width - kEllipsis.size() - head;
+  std::string out(code_points(text, 0, head));
+  return out.append(kEllipsis).append(code_points(text, length - tail, tail));
+}
+
 /// The start of the word ("tilesize128x128") that holds code point `place`, at most 12 before it.
 std::size_t word_start(std::string_view text, std::size_t place) {
   constexpr std::size_t kFurthest = 12;
@@ -162,13 +171,11 @@ std::string pad_left(std::string text, std::size_t width) {
 }
 
 std::string shorten_middle(std::string_view text, std::size_t width) {
-  const std::size_t length = display_width(text);
-  if (length <= width) return std::string(text);
-  const std::size_t kept = width - kEllipsis.size();
-  const std::size_t head = (kept + 1) / 2;
-  const std::size_t tail = kept - head;
-  std::string out(code_points(text, 0, head));
-  return out.append(kEllipsis).append(code_points(text, length - tail, tail));
+  return keep_ends(text, (width - kEllipsis.size() + 1) / 2, width);
+}
+
+std::string shorten_path(std::string_view path, std::size_t width) {
+  return keep_ends(path, width / 5, width);
 }
 
 std::vector<std::string> short_kernel_names(const std::vector<std::string>& names,

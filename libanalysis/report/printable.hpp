@@ -23,6 +23,9 @@ std::string pad_left(std::string text, std::size_t width);
 /// At most `width` (≥ 8) columns of valid UTF-8: the middle of a longer text becomes "...".
 std::string shorten_middle(std::string_view text, std::size_t width);
 
+/// The same for a path of names joined by '/': its end, the innermost name, keeps most of the room.
+std::string shorten_path(std::string_view path, std::size_t width);
+
 /// Kernel names in at most `width` (≥ 24) columns each, in the same order: without "void", the
 /// argument list and namespaces everybody knows; then shortened in the middle. Where two different
 /// names would look the same, what stays of each is the place where they differ.

@@ -38,7 +38,7 @@ TimeUnit unit_for(profile::Nanoseconds largest_ns) {
 
 TimeUnit fine_unit_for(profile::Nanoseconds largest_ns) {
   if (largest_ns < 10 * kUs) return {"ns", 1, 0};
-  if (largest_ns < kMs) return {"us", kUs / 100, 2};
+  if (largest_ns < 5 * kMs) return {"us", kUs / 10, 1};
   if (largest_ns < 1000 * kSecond) return {"ms", kMs / 100, 2};
   return {"s", kSecond / 100, 2};
 }

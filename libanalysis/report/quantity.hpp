@@ -23,7 +23,7 @@ struct TimeUnit {
 /// large it is, and in at most seven.
 TimeUnit unit_for(profile::Nanoseconds largest_ns);
 
-/// The same with one decimal more, for a column of small times such as those of one step.
+/// The same for a column of smaller times beside such a table, with a digit more for milliseconds.
 TimeUnit fine_unit_for(profile::Nanoseconds largest_ns);
 
 /// `units` with the last `decimals` digits behind the point; from 10,000 on with separators.

@@ -61,7 +61,7 @@ std::string shell_word(const std::string& text) {
 
 /// A command a line, so that it can be copied whole; with FILE for an input too long for that.
 std::string next_section(const Report& report, const TextOptions& options) {
-  constexpr std::size_t kLongestInput = 36;
+  constexpr std::size_t kLongestInput = 43;
   std::string input = shell_word(report.run.source);
   if (display_width(input) > kLongestInput) input = "FILE";
   std::vector<std::string> commands;

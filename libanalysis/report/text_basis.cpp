@@ -174,23 +174,25 @@ std::string data_section(const Report& report) {
   const Quality& quality = report.quality;
   const std::int64_t activities = quality.linked + quality.unlinked;
   const std::int64_t silent = quality.submissions - quality.linked_submissions;
+  const std::int64_t suspect = quality.no_timestamp + quality.overruns;
+  const std::string submissions = counted(quality.submissions, "submission", "submissions");
   std::vector<std::string> facts;
-  if (quality.submissions > 0 && silent == 0) {
-    facts.push_back(fmt::format("complete: all {} have their GPU work",
-                                counted(quality.submissions, "submission", "submissions")));
-  } else if (quality.submissions > 0) {
-    facts.push_back(fmt::format(
-        "{} of {} have no recorded GPU work (coverage {})", count_text(silent),
-        counted(quality.submissions, "submission", "submissions"), coverage_text(quality)));
-  } else {
+  if (quality.submissions == 0) {
     facts.push_back("no submission of GPU work recorded");
+  } else if (silent > 0) {
+    facts.push_back(fmt::format("{} of {} without recorded GPU work (coverage {})",
+                                count_text(silent), submissions, coverage_text(quality)));
+  } else {
+    const bool nothing_else = quality.unlinked == 0 && quality.dropped == 0 && suspect == 0;
+    facts.push_back(fmt::format("{}{} of {} with their GPU work", nothing_else ? "complete: " : "",
+                                count_text(quality.submissions), submissions));
   }
   if (quality.unlinked > 0) {
     facts.push_back(fmt::format("{} of {} without a launch record", count_text(quality.unlinked),
                                 counted(activities, "GPU activity", "GPU activities")));
   }
   facts.push_back(counted(quality.dropped, "dropped", "dropped"));
-  facts.push_back(counted(quality.no_timestamp + quality.overruns, "suspect", "suspect"));
+  facts.push_back(counted(suspect, "suspect", "suspect"));
   std::string text;
   for (const std::string& fact : facts) text += (text.empty() ? "" : ", ") + fact;
   std::string out = wrap(text, "data    ", kIndent);

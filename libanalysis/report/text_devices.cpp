@@ -102,7 +102,8 @@ class DeviceTable {
     std::string out;
     for (std::size_t i = 0; i < causes.size(); ++i) {
       const Printed& figures = printed[i];
-      if (figures.time == 0 && figures.share == 0 && figures.step == 0) continue;  // prints nothing
+      const bool prints_a_step = steps_ > 0 && figures.step > 0;
+      if (figures.time == 0 && figures.share == 0 && !prints_a_step) continue;
       out += line("    " + std::string(description_of(causes[i])), figures);
     }
     return out;

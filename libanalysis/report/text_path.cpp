@@ -73,6 +73,16 @@ std::size_t rank_of(const Ranking& ranking, const RankedNode& node, Figure figur
                  }));
 }
 
+/// The analysis' short reasons in words.
+std::string reason_text(const std::string& reason) {
+  if (reason == "inferred+unknown")
+    return "inferred and unknown time exceed 20" + std::string(1, kGlue) + "%";
+  if (reason == "idle issued_no_recorded_reason") {
+    return "too much idle time is issued work with no recorded reason to wait";
+  }
+  return printable(reason);
+}
+
 /// Keeps a name with blanks in it on one line.
 std::string unbroken(std::string name) {
   std::replace(name.begin(), name.end(), ' ', kGlue);
@@ -104,7 +114,7 @@ std::string path_section(const Report& report, const TextOptions& options) {
   if (path.partial) {
     std::string why;
     for (const std::string& reason : path.partial_because) {
-      why += (why.empty() ? "" : "; ") + printable(reason);
+      why += (why.empty() ? "" : "; ") + reason_text(reason);
     }
     out += wrap(why.empty() ? "too much of it is inferred or unknown" : why,
                 "  partial, so not a verdict: ", 4);

@@ -141,7 +141,7 @@ class OpTable {
                       "\n";
     for (std::size_t i = 0; i < shown; ++i) {
       const OpStatistics& op = *ops_[i];
-      out += line("  " + shorten_middle(printable(op.path), kNameWidth - 2), count_text(op.count),
+      out += line("  " + shorten_path(printable(op.path), kNameWidth - 2), count_text(op.count),
                   time(op.host_ns), time(op.device_ns), count_text(op.kernels)) +
              "\n";
     }

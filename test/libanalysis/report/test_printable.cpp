@@ -54,6 +54,7 @@ TEST_CASE("shortening keeps both ends and whole code points") {
   CHECK(shorten_middle("abcdefghijklmnop", 9) == "abc...nop");
   CHECK(shorten_middle("abcdefghijklmnop", 10) == "abcd...nop");
   CHECK(shorten_middle("ääääääääääääää", 9) == "äää...äää");
+  CHECK(shorten_path("model/layer/attention/aten::mm", 20) == "mode...tion/aten::mm");
 }
 
 TEST_CASE("kernel names lose what says nothing") {

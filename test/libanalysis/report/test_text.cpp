@@ -69,7 +69,7 @@ window  4 steady steps, 38.52 ms (found from ranges named ProfilerStep,
         confidence 0.98)
         left out: before the steady steps 20.00 ms (--window all shows all)
 step    5 found, median 9.62 ms, p95 9.91 ms, p99 11.40 ms
-data    complete: all 1,684 submissions have their GPU work, 0 dropped,
+data    complete: 1,684 of 1,684 submissions with their GPU work, 0 dropped,
         0 suspect
         host and GPU clocks agree to 1.1 us
 
@@ -279,9 +279,31 @@ TEST_CASE("incomplete data are said to be so, and coverage never rounds up to 10
   report.quality.coverage = 0.999'999;
   report.quality.unlinked = 2;
   const std::string text = unwrapped(render_text(report, for_run_db()));
-  CHECK(holds(text, "1 of 1,000,000 submissions have no recorded GPU work (coverage 99.99 %)"));
+  CHECK(holds(text, "1 of 1,000,000 submissions without recorded GPU work (coverage 99.99 %)"));
   CHECK(holds(text, "2 of 1,686 GPU activities without a launch record"));
   CHECK_FALSE(holds(text, "complete"));
+}
+
+TEST_CASE("only data without any doubt are called complete") {
+  const Report clean = decode_report();
+  CHECK(holds(render_text(clean, for_run_db()), "complete"));
+  for (std::int64_t analysis::Quality::*doubt :
+       {&analysis::Quality::unlinked, &analysis::Quality::dropped, &analysis::Quality::no_timestamp,
+        &analysis::Quality::overruns}) {
+    Report report = clean;
+    report.quality.*doubt = 1;
+    CHECK_FALSE(holds(render_text(report, for_run_db()), "complete"));
+  }
+}
+
+TEST_CASE("a cause that prints as nothing has no row") {
+  Report report = decode_report();
+  report.window.kind = analysis::WindowKind::all;
+  analysis::DeviceTimeline& time = report.devices[0].timeline;
+  set_class(time.idle_by_cause, TimeClass::graph_gap, 3);
+  time.idle_ns += 3;
+  time.span_ns += 3;
+  CHECK_FALSE(holds(render_text(report, for_run_db()), "gap between nodes"));
 }
 
 TEST_CASE("devices that say the same id are told apart") {
