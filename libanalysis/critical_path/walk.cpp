@@ -5,6 +5,7 @@
 #include <optional>
 #include <tuple>
 
+#include "libanalysis/graph/arrivals.hpp"
 #include "libanalysis/graph/host_walk.hpp"
 
 namespace gprofml::analysis {
@@ -75,17 +76,10 @@ class Segments {
   std::vector<PathSegment> segments_;
 };
 
-// What an activity waited for: the latest of its recorded arrivals.
-struct Arrival {
-  enum class From : std::uint8_t { nothing, device, host } from = From::nothing;
-  Nanoseconds at_ns = kNever;
-  ActivityIndex activity = kNoActivity;
-};
-
 class Walk {
  public:
   Walk(const DependencyGraph& graph, const RangeTree& tree, const Window& window)
-      : graph_(graph), work_(graph.work), window_(window), out_(tree, window) {}
+      : graph_(graph), work_(graph.work), window_(window), arrivals_(graph), out_(tree, window) {}
 
   std::vector<PathSegment> run() {
     if (window_.sink_at_edge) {
@@ -142,79 +136,38 @@ class Walk {
     }
   }
 
-  Arrival last_arrival(ActivityIndex i, Nanoseconds s) const {
-    Arrival best;
-    const auto device = [&](ActivityIndex from) {
-      if (from == kNoActivity || from >= i) return;
-      const Nanoseconds at = std::min(work_.corrected_end_ns[from], s);
-      if (best.from == Arrival::From::nothing || at > best.at_ns) {
-        best = {Arrival::From::device, at, from};
-      }
-    };
-    device(work_.stream_predecessor[i]);
-    for (const ActivityIndex producer : graph_.waits.producers(i)) device(producer);
-    device(node_before(i, s));
-    if (work_.linked(i)) {
-      const Nanoseconds at = std::min(graph_.launch_start_ns(i) + graph_.latency.lambda_ns, s);
-      if (best.from == Arrival::From::nothing || at > best.at_ns) {
-        best = {Arrival::From::host, at, kNoActivity};
-      }
-    }
-    return best;
+  // The latest recorded arrival, of equal ones earlier work before the launch; nullptr: none.
+  const WorkArrival* last_arrival(ActivityIndex i) {
+    arrivals_.of(i, of_work_);
+    const auto latest = std::max_element(
+        of_work_.begin(), of_work_.end(),
+        [](const WorkArrival& a, const WorkArrival& b) { return a.at_ns < b.at_ns; });
+    return latest == of_work_.end() ? nullptr : &*latest;
   }
 
-  // Without recorded graph edges a node follows the node of its launch that ended last by its
-  // start.
-  ActivityIndex node_before(ActivityIndex i, Nanoseconds s) const {
-    if (!work_.linked(i)) return kNoActivity;
-    ActivityIndex last = kNoActivity;
-    for (const ActivityIndex node : work_.work_of_call(work_.call[i])) {
-      if (node >= i) break;
-      const Nanoseconds end = work_.corrected_end_ns[node];
-      if (end > s) continue;
-      if (last == kNoActivity || end >= work_.corrected_end_ns[last]) last = node;
-    }
-    return last;
-  }
-
-  // On other streams, the work that ended last within Λ before s, after all recorded arrivals.
+  // On other streams of the process, the work that ended last within Λ before s, after all recorded
+  // arrivals. (None of its own stream can: its predecessor is a recorded arrival.)
   ActivityIndex inferred_cause(ActivityIndex i, Nanoseconds s, Nanoseconds recorded) const {
-    const Nanoseconds earliest = s - graph_.latency.Lambda_ns;
-    ActivityIndex best = kNoActivity;
-    for (RowIndex stream = 0; stream < graph_.trace.streams.size(); ++stream) {
-      if (stream == work_.stream[i] || graph_.trace.process_of_stream(stream) != work_.process[i]) {
-        continue;
-      }
-      const ActivityIndex candidate = graph_.blocking.last_end_by(stream, s, i);
-      if (candidate == kNoActivity) continue;
-      const Nanoseconds end = work_.corrected_end_ns[candidate];
-      if (end <= recorded || end < earliest) continue;
-      if (best == kNoActivity ||
-          std::tie(end, candidate) > std::tie(work_.corrected_end_ns[best], best)) {
-        best = candidate;
-      }
-    }
-    return best;
+    const Nanoseconds earliest = std::max(recorded, s - graph_.latency.Lambda_ns - 1);
+    return graph_.process_ends.find_last(work_.process[i], earliest, s, [&](ActivityIndex other) {
+      return other < i && work_.stream[other] != work_.stream[i];
+    });
   }
 
   void from_gpu_start(ActivityIndex i) {
     const Nanoseconds s = out_.at();
-    const Arrival arrival = last_arrival(i, s);
-    if (arrival.from == Arrival::From::nothing || s - arrival.at_ns > graph_.latency.Lambda_ns) {
-      const ActivityIndex cause = inferred_cause(i, s, arrival.at_ns);
+    const WorkArrival* arrival = last_arrival(i);
+    const Nanoseconds recorded = arrival == nullptr ? kNever : std::min(arrival->at_ns, s);
+    if (recorded == kNever || s - recorded > graph_.latency.Lambda_ns) {
+      const ActivityIndex cause = inferred_cause(i, s, recorded);
       if (cause != kNoActivity) {
-        out_.infer_down_to(arrival.at_ns);
+        out_.infer_down_to(recorded);
         return follow(i, cause, work_.corrected_end_ns[cause]);
       }
     }
-    switch (arrival.from) {
-      case Arrival::From::device:
-        return follow(i, arrival.activity, arrival.at_ns);
-      case Arrival::From::host:
-        return launched(i);
-      case Arrival::From::nothing:
-        return unexplained(TimeClass::no_launch_record, out_.floor());
-    }
+    if (arrival == nullptr) return unexplained(TimeClass::no_launch_record, out_.floor());
+    if (arrival->from_host()) return launched(i);
+    follow(i, arrival->activity, recorded);
   }
 
   void unexplained(TimeClass c, Nanoseconds down_to) {
@@ -278,6 +231,8 @@ class Walk {
   const DependencyGraph& graph_;
   const Activities& work_;
   const Window& window_;
+  Arrivals arrivals_;
+  std::vector<WorkArrival> of_work_;  // of the activity at hand
   Segments out_;
   ActivityIndex next_ = kNoActivity;
 };
@@ -290,7 +245,7 @@ bool idle_without_reason(const Timeline& timeline) {
     span += d.span_ns;
     without += d.idle_by_cause[static_cast<std::size_t>(TimeClass::issued_no_recorded_reason)];
   }
-  return without > 0 && without >= idle / 10 && without >= span / 50;
+  return without > 0 && 10 * without >= idle && 50 * without >= span;
 }
 
 void sum_up(CriticalPath& path) {
@@ -313,7 +268,7 @@ CriticalPath find_critical_path(const DependencyGraph& graph, const RangeTree& t
   path.window_ns = window.to_ns - window.from_ns;
   path.segments = Walk(graph, tree, window).run();
   sum_up(path);
-  if (path.inferred_ns + path.unknown_ns > path.window_ns / 5) {
+  if (5 * (path.inferred_ns + path.unknown_ns) > path.window_ns) {
     path.partial_because.push_back("inferred+unknown");
   }
   if (idle_without_reason(timeline))

@@ -6,6 +6,7 @@
 
 #include "libanalysis/graph/activities.hpp"
 #include "libanalysis/graph/call_traits.hpp"
+#include "libanalysis/graph/end_order.hpp"
 #include "libprofile/trace/trace.hpp"
 
 namespace gprofml::analysis {
@@ -19,8 +20,10 @@ struct Awaited {
 
 class BlockingCalls {
  public:
+  /// `stream_ends` and `process_ends`: the activities of each stream and process by their ends.
   BlockingCalls(const profile::Trace& trace, const Activities& activities,
-                const CallTraitsTable& traits);
+                const CallTraitsTable& traits, const EndOrder& stream_ends,
+                const EndOrder& process_ends);
 
   /// Whether the host waits in this call: synchronisations, frees that are not stream-ordered, and
   /// copies that hold their own copy (it starts before the call ends and at least half of it lies
@@ -33,32 +36,29 @@ class BlockingCalls {
 
   /// For each stream that a blocking call waits for, the last end by `t_ns` of work launched before
   /// the call, also where it ended before the call began; of a copy that blocks its own copy. What
-  /// a blocking call would wait for if that work ran later.
+  /// a blocking call would wait for if that work ran later. A process with more streams than any
+  /// real one has is spared the product of streams and calls: only `awaited` is given.
   std::vector<Awaited> last_of_each_stream(profile::RowIndex call, profile::Nanoseconds t_ns) const;
 
-  /// The activity of a stream that ended last by `t_ns` (corrected end) and comes before `before`
-  /// in order; kNoActivity: none.
-  ActivityIndex last_end_by(profile::RowIndex stream, profile::Nanoseconds t_ns,
-                            ActivityIndex before) const;
-
  private:
+  // Work a call waits for: of one stream, else of the process, there perhaps of one device only.
   struct Scope {
-    std::vector<profile::RowIndex> streams;
-    profile::Nanoseconds launched_before_ns;
-    bool inferred;
+    profile::RowIndex stream = profile::kNoRow;
+    profile::RowIndex device = profile::kNoRow;
+    profile::Nanoseconds launched_before_ns = 0;
+    bool inferred = false;
   };
 
-  std::optional<ActivityIndex> own_copy(profile::RowIndex call) const;
+  ActivityIndex own_copy(profile::RowIndex call) const;
   Scope scope_of(profile::RowIndex call) const;
-  std::optional<Awaited> last_end_on(profile::RowIndex stream, const Scope& scope,
-                                     profile::Nanoseconds after_ns,
-                                     profile::Nanoseconds until_ns) const;
+  bool in_scope(const Scope& scope, ActivityIndex i) const;
 
   const profile::Trace& trace_;
   const Activities& work_;
   const CallTraitsTable& traits_;
-  std::vector<profile::RowIndex> sync_of_call_;     // kNoRow: no record
-  std::vector<std::vector<ActivityIndex>> by_end_;  // a stream's work by corrected end
+  std::vector<profile::RowIndex> sync_of_call_;  // kNoRow: no record
+  const EndOrder& stream_ends_;
+  const EndOrder& process_ends_;
   std::vector<std::vector<profile::RowIndex>> process_streams_;
 };
 

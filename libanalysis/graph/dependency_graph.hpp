@@ -4,6 +4,7 @@
 #include "libanalysis/graph/activities.hpp"
 #include "libanalysis/graph/blocking_calls.hpp"
 #include "libanalysis/graph/call_traits.hpp"
+#include "libanalysis/graph/end_order.hpp"
 #include "libanalysis/graph/event_waits.hpp"
 #include "libanalysis/graph/host_threads.hpp"
 #include "libanalysis/graph/launch_latency.hpp"
@@ -22,7 +23,9 @@ struct DependencyGraph {
         traits(t),
         waits(t, work),
         latency(measure_launch_latency(t, work, waits)),
-        blocking(t, work, traits) {}
+        stream_ends(work, work.stream, t.streams.size()),
+        process_ends(work, work.process, t.processes.size()),
+        blocking(t, work, traits, stream_ends, process_ends) {}
   DependencyGraph(const DependencyGraph&) = delete;
   DependencyGraph& operator=(const DependencyGraph&) = delete;
 
@@ -32,6 +35,8 @@ struct DependencyGraph {
   CallTraitsTable traits;
   EventWaits waits;
   LaunchLatency latency;
+  EndOrder stream_ends;   ///< the activities of each stream by their ends
+  EndOrder process_ends;  ///< of each process
   BlockingCalls blocking;
 
   /// Whether a call puts work on a GPU: work of it was recorded, or its name says so.

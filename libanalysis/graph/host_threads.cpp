@@ -60,13 +60,14 @@ bool HostThreads::covers(RowIndex range) const {
 }
 
 HostThreads::HostThreads(const profile::Trace& trace)
-    : trace_(trace), threads_(trace.threads.size()), by_process_(trace.processes.size()) {
+    : trace_(trace), threads_(trace.threads.size()), cover_ends_(trace.processes.size()) {
   const profile::ApiCallColumns& calls = trace.api_calls;
   for (RowIndex i = 0; i < calls.size(); ++i) {
     HostThread& thread = threads_[calls.thread[i]];
     thread.outermost_calls.push_back(i);
     thread.covered.push_back({calls.start_ns[i], calls.end_ns[i]});
-    thread.cover_ends_ns.push_back(calls.end_ns[i]);
+    cover_ends_[trace.threads[calls.thread[i]].process].push_back(
+        {calls.end_ns[i], calls.thread[i]});
     note_record(thread, calls.start_ns[i]);
   }
   const profile::RangeColumns& ranges = trace.ranges;
@@ -75,19 +76,20 @@ HostThreads::HostThreads(const profile::Trace& trace)
     note_record(thread, ranges.start_ns[i]);
     if (!covers(i)) continue;
     thread.covered.push_back({ranges.start_ns[i], ranges.end_ns[i]});
-    thread.cover_ends_ns.push_back(ranges.end_ns[i]);
+    cover_ends_[trace.threads[ranges.thread[i]].process].push_back(
+        {ranges.end_ns[i], ranges.thread[i]});
   }
   for (HostThread& thread : threads_) {
     keep_outermost(calls, thread.outermost_calls);
     merge_touching(thread.covered);
-    std::sort(thread.cover_ends_ns.begin(), thread.cover_ends_ns.end());
   }
-  for (RowIndex t = 0; t < trace.threads.size(); ++t)
-    by_process_[trace.threads[t].process].push_back(t);
-  for (std::vector<RowIndex>& rows : by_process_) {
-    std::sort(rows.begin(), rows.end(), [&](RowIndex a, RowIndex b) {
-      return std::tuple(trace.threads[a].pid, trace.threads[a].tid, a) <
-             std::tuple(trace.threads[b].pid, trace.threads[b].tid, b);
+  const auto identity = [&](RowIndex t) {
+    return std::tuple(trace.threads[t].pid, trace.threads[t].tid, t);
+  };
+  for (std::vector<CoverEnd>& ends : cover_ends_) {
+    std::sort(ends.begin(), ends.end(), [&](const CoverEnd& a, const CoverEnd& b) {
+      if (a.end_ns != b.end_ns) return a.end_ns < b.end_ns;
+      return identity(b.thread) < identity(a.thread);
     });
   }
 }

@@ -21,7 +21,6 @@ struct Stretch {
 struct HostThread {
   std::vector<profile::RowIndex> outermost_calls;       ///< calls not inside another call, by start
   std::vector<Stretch> covered;                         ///< union of covers; touching ones are one
-  std::vector<profile::Nanoseconds> cover_ends_ns;      ///< end of every cover, sorted
   std::optional<profile::Nanoseconds> first_record_ns;  ///< of any kind, ranges included
 };
 
@@ -41,9 +40,16 @@ class HostThreads {
   /// Whether a range covers host time: it is an op.
   bool covers(profile::RowIndex range) const;
 
-  /// The other threads of a thread's process, by (pid, tid).
-  const std::vector<profile::RowIndex>& of_process(profile::RowIndex process) const {
-    return by_process_[process];
+  /// The end of a cover (an op or call, nested ones count) on one thread of a process.
+  struct CoverEnd {
+    profile::Nanoseconds end_ns;
+    profile::RowIndex thread;
+  };
+
+  /// All cover ends of a process, by time; of equal ones that of the smallest (pid, tid) last, so
+  /// that it is met first from behind.
+  const std::vector<CoverEnd>& cover_ends(profile::RowIndex process) const {
+    return cover_ends_[process];
   }
 
   /// The outermost call that started last before `t_ns` on a thread; kNoRow: none.
@@ -55,7 +61,7 @@ class HostThreads {
  private:
   const profile::Trace& trace_;
   std::vector<HostThread> threads_;
-  std::vector<std::vector<profile::RowIndex>> by_process_;
+  std::vector<std::vector<CoverEnd>> cover_ends_;  // by process
 };
 
 }  // namespace gprofml::analysis

@@ -22,12 +22,15 @@ struct HostWalk::Walker {
   Nanoseconds floor;
   RowIndex idle_device;  // kNoRow: critical path
   const HostPieceReceiver& receive;
-  std::vector<RowIndex> threads_at_t{};  // left at t by jumps that took no time
+  // Cover ends of the process not yet tried by jumps at t: a jump that takes no time must not be
+  // undone by the next one.
+  std::optional<std::size_t> untried_at_t{};
 
   void emit(TimeClass c, Nanoseconds start, RowIndex call, bool inferred) {
-    if (start < t) receive({c, start, t, thread, call, inferred});
-    if (start < t) threads_at_t.clear();
-    t = std::min(t, start);
+    if (start >= t) return;
+    receive({c, start, t, thread, call, inferred});
+    t = start;
+    untried_at_t.reset();
   }
 
   std::optional<GpuEntry> walk() {
@@ -65,30 +68,22 @@ struct HostWalk::Walker {
     return false;
   }
 
+  // Nothing of this thread ended in (last, t], so the latest end there is another thread's.
   bool jump(const Stretch* last) {
-    RowIndex best_thread = kNoRow;
-    Nanoseconds best = 0;
-    for (const RowIndex other : graph.threads.of_process(graph.trace.threads[thread].process)) {
-      if (other == thread || visited(other)) continue;
-      const std::vector<Nanoseconds>& ends = graph.threads[other].cover_ends_ns;
-      const auto after = std::upper_bound(ends.begin(), ends.end(), t);
-      if (after == ends.begin()) continue;
-      const Nanoseconds end = *(after - 1);
-      if (last != nullptr && end <= last->end_ns) continue;
-      if (best_thread == kNoRow || end > best) {
-        best_thread = other;
-        best = end;
-      }
+    const auto& ends = graph.threads.cover_ends(graph.trace.threads[thread].process);
+    if (!untried_at_t) {
+      const auto after = std::upper_bound(
+          ends.begin(), ends.end(), t,
+          [](Nanoseconds at, const HostThreads::CoverEnd& e) { return at < e.end_ns; });
+      untried_at_t = static_cast<std::size_t>(after - ends.begin());
     }
-    if (best_thread == kNoRow) return false;
-    if (best == t) threads_at_t.push_back(thread);
-    emit(TimeClass::host_code, best, kNoRow, true);
-    thread = best_thread;
+    std::size_t& left = *untried_at_t;
+    while (left > 0 && ends[left - 1].thread == thread) --left;
+    if (left == 0 || (last != nullptr && ends[left - 1].end_ns <= last->end_ns)) return false;
+    const HostThreads::CoverEnd target = ends[--left];
+    emit(TimeClass::host_code, target.end_ns, kNoRow, true);
+    thread = target.thread;
     return true;
-  }
-
-  bool visited(RowIndex other) const {
-    return std::find(threads_at_t.begin(), threads_at_t.end(), other) != threads_at_t.end();
   }
 
   std::optional<GpuEntry> through_call(RowIndex call) {

@@ -67,12 +67,10 @@ class Gap {
   void before_launch(Nanoseconds ls) {
     if (b_ <= a_) return;
     const RowIndex thread = graph_.trace.api_calls.thread[graph_.work.call[r_]];
-    HostWalk(graph_).through_gap(thread, ls, a_, graph_.work.device[r_],
-                                 [&](const HostPiece& piece) {
-                                   // pieces above b (a launch after the start of its work) fall
-                                   // away
-                                   give(piece.time_class, piece.start_ns);
-                                 });
+    // Clocks may put a launch after the start of its work: then the walk begins where the gap ends.
+    HostWalk(graph_).through_gap(
+        thread, std::min(ls, b_), a_, graph_.work.device[r_],
+        [&](const HostPiece& piece) { give(piece.time_class, piece.start_ns); });
     give(TimeClass::thread_not_seen, a_);
   }
 

@@ -11,8 +11,9 @@
 namespace gprofml::test {
 
 inline bool abstains(const analysis::Report& report, std::string_view missing) {
-  return std::any_of(report.abstained.begin(), report.abstained.end(),
-                     [&](const analysis::Abstention& a) { return a.missing.find(missing) != std::string::npos; });
+  return std::any_of(
+      report.abstained.begin(), report.abstained.end(),
+      [&](const analysis::Abstention& a) { return a.missing.find(missing) != std::string::npos; });
 }
 
 inline bool warns(const analysis::Report& report, std::string_view code) {
@@ -71,8 +72,9 @@ inline void check_without_calls(const profile::Trace& trace, const analysis::Rep
   CHECK(report.quality.linked == 0);
   for (const analysis::DeviceReport& d : report.devices) {
     // all idle time is cause 1
-    CHECK(d.timeline.idle_by_cause[static_cast<std::size_t>(analysis::TimeClass::no_launch_record)] ==
-          d.timeline.idle_ns);
+    CHECK(
+        d.timeline.idle_by_cause[static_cast<std::size_t>(analysis::TimeClass::no_launch_record)] ==
+        d.timeline.idle_ns);
   }
   if (!report.devices.empty()) {
     CHECK(abstains(report, "CUDA API calls"));
@@ -131,7 +133,8 @@ inline void check_fewer_kernels(const profile::Trace& trace, const analysis::Rep
   for (const auto& d : report.devices) kernels_after += d.timeline.kernels;
   std::int64_t lost_timestamps = 0;
   for (std::size_t k = 0; k < trace.kernels.size(); ++k) {
-    if (!profile::has_timestamp(trace.kernels.start_ns[k], trace.kernels.end_ns[k])) ++lost_timestamps;
+    if (!profile::has_timestamp(trace.kernels.start_ns[k], trace.kernels.end_ns[k]))
+      ++lost_timestamps;
   }
   if (lost_timestamps == 0) CHECK(kernels_before - kernels_after == fewer.kernels_removed);
   // host figures do not depend on kernels
@@ -145,8 +148,8 @@ inline void check_fewer_kernels(const profile::Trace& trace, const analysis::Rep
   CHECK(report.quality.linked_submissions ==
         whole.quality.linked_submissions - fewer.submissions_without_work);
   if (named > 0) {
-    CHECK(report.quality.coverage == static_cast<double>(report.quality.linked_submissions) /
-                                         static_cast<double>(named));
+    CHECK(report.quality.coverage ==
+          static_cast<double>(report.quality.linked_submissions) / static_cast<double>(named));
   }
   if (fewer.submissions_without_work > 0 && !report.devices.empty()) {
     CHECK(warns(report, "submissions_without_work"));

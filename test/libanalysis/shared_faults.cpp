@@ -128,10 +128,9 @@ TEST_CASE("f12: every kernel is listed with its own minimum, maximum and sum") {
   const analysis::Report report = report_of("f12_more_than_top_n");
   CHECK(report.kernels.size() == 12);
   for (const auto& [name, figures] : expected("f12_more_than_top_n").items()) {
-    const auto found = std::find_if(report.kernels.begin(), report.kernels.end(),
-                                    [&, &wanted = name](const analysis::KernelStatistics& k) {
-                                      return k.name == wanted;
-                                    });
+    const auto found = std::find_if(
+        report.kernels.begin(), report.kernels.end(),
+        [&, &wanted = name](const analysis::KernelStatistics& k) { return k.name == wanted; });
     REQUIRE(found != report.kernels.end());
     CHECK(found->total_ns == ns(figures["sum"]));
     CHECK(found->total_ns / found->count == ns(figures["mean"]));

@@ -1,5 +1,5 @@
-// The same events give the same report: whatever their order in the file, the number of threads that
-// read it, or the journey through run.db.
+// The same events give the same report: whatever their order in the file, the number of threads
+// that read it, or the journey through run.db.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -121,8 +121,8 @@ profile::Trace together(profile::Trace a, const profile::Trace& b) {
 }  // namespace
 
 TEST_CASE("two ranks that both say device 0 are two devices") {
-  const auto two_hosts = test::analyze_all(
-      together(rank_trace(0, "node-a", ""), rank_trace(1, "node-b", "")));
+  const auto two_hosts =
+      test::analyze_all(together(rank_trace(0, "node-a", ""), rank_trace(1, "node-b", "")));
   REQUIRE(two_hosts.devices.size() == 2);
   CHECK(two_hosts.devices[0].id == 0);
   CHECK(two_hosts.devices[1].id == 0);

@@ -29,10 +29,20 @@ TEST_CASE("device time equals brute force, and idle causes partition it") {
     REQUIRE(report.devices.size() == truth.size());
     for (const analysis::DeviceReport& device : report.devices) {
       const analysis::DeviceTimeline& d = device.timeline;
-      const synth::DeviceTruth found{d.kernels, d.copies, d.fills, d.kernel_ns, d.copy_ns, d.fill_ns,
-                                     d.busy_ns, d.kernel_union_ns, d.memory_union_ns,
-                                     d.communication_union_ns, d.communication_exposed_ns,
-                                     d.copy_exposed_ns, d.span_ns, d.idle_ns};
+      const synth::DeviceTruth found{d.kernels,
+                                     d.copies,
+                                     d.fills,
+                                     d.kernel_ns,
+                                     d.copy_ns,
+                                     d.fill_ns,
+                                     d.busy_ns,
+                                     d.kernel_union_ns,
+                                     d.memory_union_ns,
+                                     d.communication_union_ns,
+                                     d.communication_exposed_ns,
+                                     d.copy_exposed_ns,
+                                     d.span_ns,
+                                     d.idle_ns};
       CHECK(found == truth.at(static_cast<int>(device.id)));
       std::int64_t sum = 0;
       for (const std::int64_t ns : d.idle_by_cause) sum += ns;
