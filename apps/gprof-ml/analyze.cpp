@@ -4,17 +4,16 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "apps/gprof-ml/command.hpp"
 #include "apps/gprof-ml/load.hpp"
+#include "apps/gprof-ml/message.hpp"
 #include "apps/gprof-ml/output.hpp"
 #include "libanalysis/report/json.hpp"
 #include "libanalysis/report/text.hpp"
-#include "libprofile/store/store.hpp"
 
 namespace gprofml::app {
 namespace {
@@ -67,8 +66,7 @@ std::string render(const analysis::Report& report, const AnalyzeArguments& argum
 int analyze_input(const AnalyzeArguments& arguments) {
   const LoadedTrace loaded = load_trace(arguments.input, arguments.import);
   if (loaded.is_run_db && has_no_records(loaded.trace)) {
-    std::fprintf(stderr, "gprof-ml: %s: holds no record of any kind, nothing to analyze\n",
-                 arguments.input.c_str());
+    print_message(arguments.input + ": holds no record of any kind, nothing to analyze");
     return kNoRecords;
   }
   analysis::AnalyzeOptions options;

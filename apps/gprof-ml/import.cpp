@@ -6,12 +6,12 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "apps/gprof-ml/command.hpp"
 #include "apps/gprof-ml/load.hpp"
+#include "apps/gprof-ml/message.hpp"
 #include "apps/gprof-ml/output.hpp"
 #include "libanalysis/report/quantity.hpp"
 #include "libprofile/store/store.hpp"
@@ -73,13 +73,12 @@ void report_done(const profile::Trace& trace, const ImportArguments& arguments) 
   const auto count = [](std::size_t n) {
     return analysis::count_text(static_cast<std::int64_t>(n));
   };
-  const std::string text = fmt::format(
-      "wrote {}: {} kernels, {} copies, {} fills, {} CUDA calls, {} ranges; {} GPU(s), "
-      "{} process(es)\n  next      gprof-ml analyze {}\n",
+  print_message(fmt::format(
+      "wrote {}: {} kernels, {} copies, {} fills, {} CUDA calls, {} ranges; {} GPU(s), {} "
+      "process(es)",
       arguments.output, count(trace.kernels.size()), count(trace.copies.size()),
       count(trace.fills.size()), count(trace.api_calls.size()), count(trace.ranges.size()),
-      count(trace.devices.size()), count(trace.processes.size()), arguments.output);
-  std::fprintf(stderr, "gprof-ml: %s", text.c_str());
+      count(trace.devices.size()), count(trace.processes.size())));
 }
 
 int import_inputs(const ImportArguments& arguments) {

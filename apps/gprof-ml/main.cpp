@@ -1,20 +1,18 @@
 // gprof-ml: the command line. Parses, runs one sub-command, turns failures into a line and a code.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <exception>
 #include <new>
 #include <string>
 
 #include "apps/gprof-ml/command.hpp"
-#include "libanalysis/report/printable.hpp"
+#include "apps/gprof-ml/message.hpp"
 
 namespace {
 
 using gprofml::app::Action;
 
-/// One line on stderr, whatever the text holds: file names may hold line ends and escapes.
 int fail(const std::string& what) {
-  std::fprintf(stderr, "gprof-ml: %s\n", gprofml::analysis::printable(what).c_str());
+  gprofml::app::print_message(what);
   return gprofml::app::kBadUsageOrInput;
 }
 
