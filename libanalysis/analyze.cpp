@@ -11,6 +11,7 @@
 #include "libanalysis/hierarchy/op_statistics.hpp"
 #include "libanalysis/hierarchy/range_tree.hpp"
 #include "libanalysis/quality/check.hpp"
+#include "libanalysis/quality/plausible_times.hpp"
 #include "libanalysis/ranking/rank.hpp"
 #include "libanalysis/timeline/build.hpp"
 #include "libanalysis/verdict.hpp"
@@ -139,6 +140,7 @@ void abstain(const DependencyGraph& graph, Report& report) {
 }  // namespace
 
 Report analyze(const profile::Trace& trace, const AnalyzeOptions& options) {
+  require_plausible_times(trace);
   const DependencyGraph graph(trace);
   const RangeTree tree(trace);
   Report report;
@@ -159,7 +161,7 @@ Report analyze(const profile::Trace& trace, const AnalyzeOptions& options) {
   }
   report.ops = op_statistics(graph, tree, report.window);
   report.critical_path = find_critical_path(graph, tree, report.window, timeline);
-  report.segments = name_segments(graph, report.critical_path);
+  if (options.path) report.segments = name_segments(graph, report.critical_path);
   report.ranking = rank(graph, tree, report.window, report.steps, report.critical_path);
   abstain(graph, report);
   report.verdict = judge(report);

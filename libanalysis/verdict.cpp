@@ -38,12 +38,12 @@ double percent(Nanoseconds part, Nanoseconds whole) {
   return whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0;
 }
 
-// The class that holds most of the path among those of a bound, so that the sentence says what to
-// look at and not only who is to blame.
+// The class that holds most of the path among the host's, so that the sentence says what to look at
+// and not only who is to blame.
 std::string_view largest_host_cause(const CriticalPath& path) {
   TimeClass best = TimeClass::host_code;
   for (int c = static_cast<int>(TimeClass::launch_latency);
-       c <= static_cast<int>(TimeClass::host_code); ++c) {
+       c <= static_cast<int>(TimeClass::after_last_gpu_work); ++c) {
     if (path.by_class[static_cast<std::size_t>(c)] >
         path.by_class[static_cast<std::size_t>(best)]) {
       best = static_cast<TimeClass>(c);
@@ -58,7 +58,7 @@ std::string idle_words(const Report& report) {
     idle += d.timeline.idle_ns;
     span += d.timeline.span_ns;
   }
-  return fmt::format("{} idle {:.1f} % of the time",
+  return fmt::format("{} idle {:.0f} % of the time",
                      report.devices.size() == 1 ? "the GPU is" : "the GPUs are",
                      percent(idle, span));
 }
@@ -69,16 +69,16 @@ std::string sentence(const Report& report, Bound bound, Nanoseconds ns) {
   switch (bound) {
     case Bound::host:
       return fmt::format(
-          "HOST-BOUND: {:.1f} % of the critical path is host work, most of it {}; {}.", share,
+          "HOST-BOUND: {:.0f} % of the critical path is host work, most of it {}; {}.", share,
           largest_host_cause(path), idle_words(report));
     case Bound::gpu:
-      return fmt::format("GPU-BOUND: {:.1f} % of the critical path is kernels; {}.", share,
+      return fmt::format("GPU-BOUND: {:.0f} % of the critical path is kernels; {}.", share,
                          idle_words(report));
     case Bound::communication:
-      return fmt::format("COMMUNICATION-BOUND: {:.1f} % of the critical path is communication; {}.",
+      return fmt::format("COMMUNICATION-BOUND: {:.0f} % of the critical path is communication; {}.",
                          share, idle_words(report));
     case Bound::copy:
-      return fmt::format("COPY-BOUND: {:.1f} % of the critical path is copies and fills; {}.",
+      return fmt::format("COPY-BOUND: {:.0f} % of the critical path is copies and fills; {}.",
                          share, idle_words(report));
     case Bound::unknown:
       break;
@@ -94,7 +94,7 @@ std::string partial_sentence(const Report& report) {
            "missing.";
   }
   return fmt::format(
-      "NOT JUDGED: {:.1f} % of the critical path is unknown and {:.1f} % rests on inferred "
+      "NOT JUDGED: {:.0f} % of the critical path is unknown and {:.0f} % rests on inferred "
       "dependencies.",
       percent(path.unknown_ns, path.window_ns), percent(path.inferred_ns, path.window_ns));
 }

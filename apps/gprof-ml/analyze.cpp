@@ -72,6 +72,7 @@ int analyze_input(const AnalyzeArguments& arguments) {
   analysis::AnalyzeOptions options;
   options.window = window_request(arguments);
   options.source = arguments.input;
+  options.path = arguments.path;
   const analysis::Report report = analysis::analyze(loaded.trace, options);
   write_result(render(report, arguments, loaded.is_run_db), arguments.output);
   return kDone;

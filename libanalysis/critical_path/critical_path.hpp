@@ -35,6 +35,7 @@ struct CriticalPath {
   bool partial = false;
   std::vector<std::string> partial_because;
   std::array<profile::Nanoseconds, kTimeClassCount> by_class{};
+  std::array<profile::Nanoseconds, kTimeClassCount> inferred_by_class{};  ///< sums to inferred_ns
   std::vector<PathSegment> segments;  ///< in time order, a partition of the window
 };
 

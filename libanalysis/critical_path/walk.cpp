@@ -254,7 +254,9 @@ void sum_up(CriticalPath& path) {
     path.segments_total_ns += s.duration_ns;
     if (is_gpu_work(s.time_class)) path.gpu_ns += s.duration_ns;
     if (is_unknown(s.time_class)) path.unknown_ns += s.duration_ns;
-    if (s.inferred) path.inferred_ns += s.duration_ns;
+    if (!s.inferred) continue;
+    path.inferred_ns += s.duration_ns;
+    path.inferred_by_class[static_cast<std::size_t>(s.time_class)] += s.duration_ns;
   }
 }
 

@@ -15,7 +15,9 @@ namespace gprofml::analysis {
 profile::RowIndex origin_of(const DependencyGraph& graph, const RangeTree& tree, ActivityIndex i);
 
 /// Every op path that ran, or launched GPU work, in the window: ordered by device time descending,
-/// then path. An op counts where it starts inside the window, GPU work where it starts.
+/// then by first appearance. An op counts where it starts inside the window or launched work that
+/// counts; GPU work counts where it starts. Paths beyond kMostPathBytes of text are left out.
+inline constexpr std::size_t kMostPathBytes = std::size_t{64} << 20;
 std::vector<OpStatistics> op_statistics(const DependencyGraph& graph, const RangeTree& tree,
                                         const Window& window);
 

@@ -65,6 +65,10 @@ void RangeTree::nest(const std::vector<RowIndex>& ranges, std::vector<Change>& c
   };
   for (const RowIndex range : ranges) {
     close_until(r.start_ns[range]);
+    if (open.size() == kDeepest) {
+      included_[range] = false;
+      continue;
+    }
     parent_[range] = open.empty() ? kNoRow : open.back();
     if (r.end_ns[range] == r.start_ns[range]) continue;  // of no length: innermost at no instant
     open.push_back(range);
@@ -76,6 +80,7 @@ void RangeTree::nest(const std::vector<RowIndex>& ranges, std::vector<Change>& c
 void RangeTree::number_paths(const std::vector<RowIndex>& ranges) {
   std::map<std::pair<std::uint32_t, profile::StringId>, std::uint32_t> ids;
   for (const RowIndex range : ranges) {  // parents come before their children
+    if (!included_[range]) continue;
     const std::uint32_t above = parent_[range] == kNoRow ? kNoPath : path_id_[parent_[range]];
     const auto [it, added] = ids.try_emplace({above, trace_.ranges.name[range]}, path_count());
     if (added) path_names_.push_back({above, trace_.ranges.name[range]});

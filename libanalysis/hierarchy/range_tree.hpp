@@ -12,8 +12,13 @@ namespace gprofml::analysis {
 /// innermost one that was open when it started, even when it ends later than that one (clocks of
 /// 1 us and framework scopes do that). Python frames and start/end ranges do not nest with the
 /// others and are left out, and so are step marks (ProfilerStep#n): they name a time, not an op.
+/// What lies deeper than kDeepest ranges belongs to the innermost one above.
 class RangeTree {
  public:
+  /// Deepest nesting that is followed. Real programs stay far below; without a bound a hostile file
+  /// of n nested ranges would have paths of n² bytes.
+  static constexpr std::size_t kDeepest = 100;
+
   explicit RangeTree(const profile::Trace& trace);
 
   /// Whether a range takes part.

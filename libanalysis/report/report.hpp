@@ -72,10 +72,11 @@ struct Report {
   profile::Nanoseconds Lambda_ns = 0;
   std::vector<DeviceReport> devices;
   std::vector<KernelStatistics> kernels;  ///< `device` is an index into Trace::devices
-  std::vector<std::int64_t> kernel_device_ids;  ///< the device id as recorded, one a row of `kernels`
-  std::vector<OpStatistics> ops;          ///< by device time descending, then path
+  std::vector<std::int64_t>
+      kernel_device_ids;          ///< the device id as recorded, one a row of `kernels`
+  std::vector<OpStatistics> ops;  ///< by device time descending, then path
   CriticalPath critical_path;
-  std::vector<SegmentReport> segments;    ///< critical_path.segments with names
+  std::vector<SegmentReport> segments;  ///< critical_path.segments with names, where asked for
   Ranking ranking;
   std::vector<Abstention> abstained;
 };

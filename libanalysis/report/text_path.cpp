@@ -22,17 +22,8 @@ struct PathPart {
   std::string detail;     ///< goes behind the figure
 };
 
-std::array<bool, kTimeClassCount> classes_with_inferred(const Report& report) {
-  std::array<bool, kTimeClassCount> inferred{};
-  for (const SegmentReport& segment : report.segments) {
-    if (segment.inferred) inferred[static_cast<std::size_t>(segment.time_class)] = true;
-  }
-  return inferred;
-}
-
 /// Known classes by time, descending; `unknown` always last, naming its classes.
 std::vector<PathPart> path_parts(const Report& report) {
-  const std::array<bool, kTimeClassCount> inferred = classes_with_inferred(report);
   std::vector<PathPart> parts;
   PathPart unknown;
   std::string names;
@@ -41,7 +32,8 @@ std::vector<PathPart> path_parts(const Report& report) {
     const auto time_class = static_cast<TimeClass>(i);
     if (ns == 0) continue;
     if (!is_unknown(time_class)) {
-      parts.push_back({std::string(description_of(time_class)), ns, inferred[i], ""});
+      const bool inferred = report.critical_path.inferred_by_class[i] > 0;
+      parts.push_back({std::string(description_of(time_class)), ns, inferred, ""});
       continue;
     }
     unknown.ns += ns;

@@ -59,18 +59,23 @@ bool is_host_action(const DependencyGraph& graph, RowIndex call) {
   return false;
 }
 
-// Whether each period (start of one range to start of the next) holds a host action of the process.
-bool acts_every_period(const DependencyGraph& graph, const Rows& rows) {
-  const profile::RangeColumns& ranges = graph.trace.ranges;
-  const RowIndex process = graph.trace.threads[ranges.thread[rows.front()]].process;
-  std::vector<Nanoseconds> actions;
+// The starts of all host actions of each process, sorted.
+std::vector<std::vector<Nanoseconds>> host_actions(const DependencyGraph& graph) {
+  std::vector<std::vector<Nanoseconds>> actions(graph.trace.processes.size());
   for (RowIndex c = 0; c < graph.trace.api_calls.size(); ++c) {
-    if (graph.trace.threads[graph.trace.api_calls.thread[c]].process == process &&
-        is_host_action(graph, c)) {
-      actions.push_back(graph.trace.api_calls.start_ns[c]);
-    }
+    if (!is_host_action(graph, c)) continue;
+    const RowIndex process = graph.trace.threads[graph.trace.api_calls.thread[c]].process;
+    actions[process].push_back(graph.trace.api_calls.start_ns[c]);
   }
-  std::sort(actions.begin(), actions.end());
+  for (std::vector<Nanoseconds>& of_process : actions) {
+    std::sort(of_process.begin(), of_process.end());
+  }
+  return actions;
+}
+
+// Whether each period (start of one range to start of the next) holds one of the actions.
+bool acts_every_period(const profile::RangeColumns& ranges, const Rows& rows,
+                       const std::vector<Nanoseconds>& actions) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Nanoseconds from = ranges.start_ns[rows[i]];
     const Nanoseconds to =
@@ -108,6 +113,7 @@ Rows repeating_range(const DependencyGraph& graph) {
     groups[{trace.ranges.thread[r], trace.ranges.name[r]}].push_back(r);
   }
   const auto span = gpu_span(graph.work);
+  const std::vector<std::vector<Nanoseconds>> actions = host_actions(graph);
   Rows best;
   Nanoseconds best_covered = 0;
   std::string_view best_name;
@@ -118,7 +124,8 @@ Rows repeating_range(const DependencyGraph& graph) {
     const std::string_view name = trace.text(key.second);
     if (std::tuple(-covered, name) >= std::tuple(-best_covered, best_name) && !best.empty())
       continue;
-    if (!acts_every_period(graph, rows)) continue;
+    const RowIndex process = trace.threads[key.first].process;
+    if (!acts_every_period(trace.ranges, rows, actions[process])) continue;
     best = rows;
     best_covered = covered;
     best_name = name;

@@ -50,7 +50,10 @@ profile::Trace import_text(const TemporaryFolder& folder, const std::string& jso
 std::string report_json(const profile::Trace& trace) {
   analysis::JsonOptions options;
   options.path = true;
-  return analysis::render_json(test::analyze_all(trace), options);
+  analysis::AnalyzeOptions analyze;
+  analyze.window.kind = analysis::WindowRequest::Kind::all;
+  analyze.path = true;
+  return analysis::render_json(analysis::analyze(trace, analyze), options);
 }
 
 synth::Execution execution(int seed, bool ties) {

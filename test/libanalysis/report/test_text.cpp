@@ -240,7 +240,7 @@ TEST_CASE("the mark ~ stands before shares that rest on inferred dependencies, a
   Report report = decode_report();
   CHECK(
       holds(unwrapped(render_text(report, for_run_db())), "host code between CUDA calls ~33.7 %"));
-  for (analysis::SegmentReport& segment : report.segments) segment.inferred = false;
+  report.critical_path.inferred_by_class = {};
   report.critical_path.inferred_ns = 0;
   CHECK_FALSE(holds(render_text(report, for_run_db()), "~"));
 }
@@ -263,7 +263,7 @@ TEST_CASE("the ranking is shown only where its order differs from the path's") {
   CHECK_FALSE(holds(render_text(report, for_run_db()), "ranking:"));  // each alone in its kind
 }
 
-TEST_CASE("--path lists every segment, exact to the nanosecond") {
+TEST_CASE("with --path every segment is listed, exact to the nanosecond") {
   TextOptions options = for_run_db();
   options.path = true;
   const std::string text = render_text(decode_report(), options);

@@ -1,0 +1,110 @@
+// The integrity pass on traces with one planted doubt each.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "test/libanalysis/analysis_support.hpp"
+#include "test/libanalysis/trace_builder.hpp"
+
+using namespace gprofml;
+
+namespace {
+
+analysis::Quality quality_of(const test::TraceBuilder& t) {
+  return test::analyze_all(t.build()).quality;
+}
+
+std::string message(const analysis::Quality& q, std::string_view code) {
+  for (const analysis::QualityWarning& w : q.warnings) {
+    if (w.code == code) return w.message;
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a complete trace has no doubts") {
+  test::TraceBuilder t;
+  t.call("cudaLaunchKernel", 1, 0, 10, 1);
+  t.kernel("k", 0, 7, 20, 30, 1);
+  t.call("cudaStreamSynchronize", 1, 12, 40, 2);
+  const analysis::Quality q = quality_of(t);
+  CHECK(q.calls == 2);
+  CHECK(q.submissions == 1);
+  CHECK(q.linked == 1);
+  CHECK(q.unlinked == 0);
+  CHECK(q.coverage == 1.0);
+  CHECK(q.warnings.empty());
+}
+
+TEST_CASE("calls are counted by (process, correlation id), nested ones with one id once") {
+  test::TraceBuilder t;
+  t.call("cudaLaunchKernel", 1, 0, 10, 1);
+  t.call("cuLaunchKernel", 1, 2, 8, 1);
+  t.call("cudaMalloc", 1, 20, 30, 2);
+  t.call("cudaGetDevice", 1, 31, 32);  // no id: not counted
+  t.kernel("k", 0, 7, 20, 30, 1);
+  const analysis::Quality q = quality_of(t);
+  CHECK(q.calls == 2);
+  CHECK(q.submissions == 1);
+  CHECK(q.linked == 1);
+}
+
+TEST_CASE("a launch without its kernel lowers coverage, with a warning") {
+  test::TraceBuilder t;
+  for (int i = 0; i < 4; ++i) t.call("cudaLaunchKernel", 1, 100 * i, 100 * i + 10, i);
+  for (int i = 0; i < 3; ++i) t.kernel("k", 0, 7, 100 * i + 20, 100 * i + 30, i);
+  const analysis::Quality q = quality_of(t);
+  CHECK(q.submissions == 4);
+  CHECK(q.coverage == 0.75);
+  CHECK(message(q, "submissions_without_work").find("1 of 4") == 0);
+}
+
+TEST_CASE("a fill without a record is told apart from a lost kernel") {
+  test::TraceBuilder t;
+  t.call("cudaLaunchKernel", 1, 0, 10, 1);
+  t.kernel("k", 0, 7, 20, 30, 1);
+  t.call("cudaMemsetAsync", 1, 40, 50, 2);
+  const analysis::Quality q = quality_of(t);
+  CHECK(q.coverage == 0.5);
+  CHECK(message(q, "submissions_without_work").empty());
+  CHECK(message(q, "fills_without_work").find("1 of 2") == 0);
+}
+
+TEST_CASE("kernels without a launch are kept, counted and warned of") {
+  test::TraceBuilder t;
+  t.call("cudaMalloc", 1, 0, 10, 1);
+  t.kernel("k", 0, 7, 20, 30, 99);
+  t.kernel("k", 0, 7, 40, 50);
+  const analysis::Report report = test::analyze_all(t.build());
+  CHECK(report.quality.unlinked == 2);
+  CHECK(report.devices.at(0).timeline.kernels == 2);
+  CHECK(message(report.quality, "unlinked").find("2 of 2") == 0);
+}
+
+TEST_CASE("records without a time stamp take no part in time") {
+  test::TraceBuilder t;
+  t.kernel("lost", 0, 7, 0, 0);
+  t.kernel("k", 0, 7, 1'000'000, 1'000'050);
+  const analysis::Report report = test::analyze_all(t.build());
+  CHECK(report.quality.no_timestamp == 1);
+  CHECK(message(report.quality, "no_timestamp") == "1 record without a timestamp");
+  CHECK(report.devices.at(0).timeline.span_ns == 50);
+  CHECK(report.window.from_ns == 1'000'000);
+}
+
+TEST_CASE(
+    "a small overlap on a stream is programmatic dependent launch, a large one is corrected") {
+  test::TraceBuilder pdl;
+  pdl.kernel("a", 0, 7, 0, 2'000);
+  pdl.kernel("b", 0, 7, 1'000, 1'500);  // a ends 500 ns after b's end
+  CHECK(quality_of(pdl).overruns == 0);
+  test::TraceBuilder impossible;
+  impossible.kernel("a", 0, 7, 0, 3'000);
+  impossible.kernel("b", 0, 7, 1'000, 1'500);  // 1,500 ns after
+  CHECK(quality_of(impossible).overruns == 1);
+  test::TraceBuilder graph;  // nodes of one graph launch may do so
+  graph.call("cudaGraphLaunch", 1, 0, 1, 5);
+  graph.kernel("a", 0, 7, 10, 3'000, 5);
+  graph.kernel("b", 0, 7, 1'000, 1'500, 5);
+  CHECK(quality_of(graph).overruns == 0);
+}
