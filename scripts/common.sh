@@ -23,7 +23,8 @@ quiet() {
     return 0
   fi
   printf 'FAILED, %d s\n' $((SECONDS - begin)) >&2
-  tail -n 60 "$log" >&2
+  # The first error counts; with several compilers at work it is not at the end.
+  { grep -m 1 -A 60 -E '^(FAILED|CMake Error)' "$log" || tail -n 60 "$log"; } >&2
   printf 'the whole output is in %s\n' "$log" >&2
   return 1
 }
