@@ -147,7 +147,8 @@ Report analyze(const profile::Trace& trace, const AnalyzeOptions& options) {
   report.run = run_info(graph, options);
   report.quality = check_quality(graph);
   report.clock_bound_ns = trace.clock.bound_ns;
-  report.steps = find_steps(graph);
+  report.steps = find_steps(
+      graph, options.window.kind == WindowRequest::Kind::steps ? options.window.range : "");
   report.window = choose_window(graph, report.steps, options.window);
   const Timeline timeline = build_timeline(graph, report.window);
   report.lambda_ns = timeline.lambda_ns;

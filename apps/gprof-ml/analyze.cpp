@@ -31,9 +31,9 @@ struct AnalyzeArguments {
 
 analysis::WindowRequest window_request(const AnalyzeArguments& arguments) {
   using Kind = analysis::WindowRequest::Kind;
+  if (arguments.window == "steps") return {Kind::steps, arguments.range};
   if (!arguments.range.empty()) return {Kind::range, arguments.range};
   if (arguments.window == "all") return {Kind::all, {}};
-  if (arguments.window == "steps") return {Kind::steps, {}};
   return {Kind::automatic, {}};
 }
 
@@ -114,7 +114,8 @@ void add_analyze(CLI::App& cli, Action& action) {
           ->capture_default_str();
   command
       ->add_option("--range", arguments->range,
-                   "Only this named range; #k chooses the k-th of that name, from 0")
+                   "Only this named range; #k chooses the k-th of that name, from 0. With --window "
+                   "steps: the range that marks a step")
       ->excludes(window)
       ->type_name("NAME[#k]");
   command->add_flag("--path", arguments->path, "List every segment of the critical path");

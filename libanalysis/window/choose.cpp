@@ -6,6 +6,7 @@
 #include <charconv>
 #include <limits>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <tuple>
 
@@ -134,6 +135,15 @@ Window range_window(const DependencyGraph& graph, const std::string& name) {
   return window;
 }
 
+std::string no_steps_sentence(const Steps& steps, const WindowRequest& request) {
+  if (steps.count > 0) return "the steps launched no GPU work; use --window all";
+  if (!request.range.empty()) {
+    return fmt::format("no range is named '{}', or its occurrences overlap", request.range);
+  }
+  return "no steps were found: there is no ProfilerStep# mark and no range repeats; name the range "
+         "that is a step with --range NAME, or use --window all";
+}
+
 }  // namespace
 
 std::optional<Window> whole_trace(const DependencyGraph& graph) {
@@ -163,11 +173,7 @@ Window choose_window(const DependencyGraph& graph, const Steps& steps,
                                                             steps.confidence >= kConfidentSteps);
   if (steps_wanted && steps.count > 0) chosen = steady_steps(graph, steps);
   if (request.kind == Kind::steps && !chosen) {
-    throw std::invalid_argument(
-        steps.count == 0
-            ? "no steps were found: there is no ProfilerStep# mark and no range repeats; use "
-              "--window all or --range NAME"
-            : "the steps launched no GPU work; use --window all");
+    throw std::invalid_argument(no_steps_sentence(steps, request));
   }
   if (!chosen) return whole_trace(graph).value_or(Window{});
   say_left_out(graph, steps, *chosen);

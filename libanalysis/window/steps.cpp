@@ -33,12 +33,13 @@ bool sort_disjoint(const profile::RangeColumns& ranges, Rows& rows) {
   return true;
 }
 
-// The marks of the thread that has most of them: with several ranks in one file each marks its own.
-Rows profiler_marks(const profile::Trace& trace) {
+// The chosen ranges of the thread that has most of them without overlap: with several ranks in one
+// file each marks its own.
+template <class Chosen>
+Rows marks_of_one_thread(const profile::Trace& trace, Chosen chosen) {
   std::vector<Rows> by_thread(trace.threads.size());
   for (RowIndex r = 0; r < trace.ranges.size(); ++r) {
-    if (is_step_mark(trace.text(trace.ranges.name[r])))
-      by_thread[trace.ranges.thread[r]].push_back(r);
+    if (chosen(trace.text(trace.ranges.name[r]))) by_thread[trace.ranges.thread[r]].push_back(r);
   }
   Rows best;
   for (Rows& rows : by_thread) {
@@ -251,8 +252,13 @@ Steps describe(const DependencyGraph& graph, const Rows& rows, std::string sourc
 
 }  // namespace
 
-Steps find_steps(const DependencyGraph& graph) {
-  if (const Rows marks = profiler_marks(graph.trace); !marks.empty()) {
+Steps find_steps(const DependencyGraph& graph, const std::string& range) {
+  if (!range.empty()) {
+    const Rows named =
+        marks_of_one_thread(graph.trace, [&](std::string_view name) { return name == range; });
+    return named.empty() ? Steps{} : describe(graph, named, "ranges:" + range);
+  }
+  if (const Rows marks = marks_of_one_thread(graph.trace, is_step_mark); !marks.empty()) {
     return describe(graph, marks, "ranges:ProfilerStep");
   }
   if (const Rows repeating = repeating_range(graph); !repeating.empty()) {

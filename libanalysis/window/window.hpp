@@ -69,7 +69,9 @@ struct Window {
 /// What the user asked for with --window and --range.
 struct WindowRequest {
   enum class Kind : std::uint8_t { automatic, all, steps, range } kind = Kind::automatic;
-  std::string range;  ///< NAME or NAME#k, for Kind::range
+  /// For Kind::range NAME or NAME#k; for Kind::steps the name of the range that marks the steps, or
+  /// empty to find it.
+  std::string range;
 };
 
 }  // namespace gprofml::analysis

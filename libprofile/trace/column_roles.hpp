@@ -2,7 +2,9 @@
 // treats every table alike (renumbering, sorting, appending, checking) names no column twice.
 #pragma once
 
+#include <cstddef>
 #include <type_traits>
+#include <vector>
 
 #include "libprofile/trace/columns.hpp"
 
@@ -21,6 +23,24 @@ enum class ColumnRole {
   device,
   kernel
 };
+
+namespace detail {
+
+/// A table that gains a column must gain it below too: this stops the build until it has.
+template <typename Columns, std::size_t kColumns>
+inline constexpr bool kHasColumns = sizeof(Columns) == kColumns * sizeof(std::vector<int>);
+
+static_assert(kHasColumns<ActivityColumns, 9>);
+static_assert(kHasColumns<KernelColumns, 10>);
+static_assert(kHasColumns<CopyColumns, 13>);
+static_assert(kHasColumns<FillColumns, 11>);
+static_assert(kHasColumns<ApiCallColumns, 6>);
+static_assert(kHasColumns<RangeColumns, 7>);
+static_assert(kHasColumns<SyncColumns, 10>);
+static_assert(kHasColumns<MemoryEventColumns, 7>);
+static_assert(kHasColumns<CollectiveColumns, 8>);
+
+}  // namespace detail
 
 /// Calls visit(column_name, column, role) for every column of `table` (any of the *Columns types,
 /// const or not).

@@ -1,9 +1,6 @@
 // What the tests against ../shared have in common: the oracle's lines and the traces they name.
 #pragma once
 
-#include <unistd.h>
-
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -13,6 +10,7 @@
 #include "libprofile/import/import.hpp"
 #include "libprofile/store/store.hpp"
 #include "test/libanalysis/analysis_support.hpp"
+#include "test/temporary_folder.hpp"
 
 namespace gprofml::test {
 
@@ -35,13 +33,9 @@ inline std::string shared_trace(const std::string& file) {
 
 /// The same trace after a journey through run.db.
 inline profile::Trace through_run_db(const profile::Trace& trace) {
-  const std::filesystem::path path = std::filesystem::temp_directory_path() /
-                                     ("gprofml-shared-" + std::to_string(::getpid()) + ".db");
-  std::filesystem::remove(path);
-  profile::write_run_db(trace, path.string());
-  profile::Trace back = profile::read_run_db(path.string());
-  std::filesystem::remove(path);
-  return back;
+  const TemporaryFolder folder;
+  profile::write_run_db(trace, folder / "run.db");
+  return profile::read_run_db(folder / "run.db");
 }
 
 }  // namespace gprofml::test

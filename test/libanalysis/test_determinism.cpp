@@ -1,7 +1,5 @@
 // The same events give the same report: whatever their order in the file, the number of threads
 // that read it, or the journey through run.db.
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -14,32 +12,15 @@
 #include "test/synth/random_program.hpp"
 #include "test/synth/shuffle.hpp"
 #include "test/synth/to_kineto.hpp"
+#include "test/temporary_folder.hpp"
 
 using namespace gprofml;
 
 namespace {
 
-class TemporaryFolder {
- public:
-  TemporaryFolder()
-      : path_(std::filesystem::temp_directory_path() /
-              ("gprofml-determinism-" + std::to_string(::getpid()))) {
-    std::filesystem::create_directories(path_);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;  // a destructor must not throw; a leftover folder hurts nobody
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
-
-profile::Trace import_text(const TemporaryFolder& folder, const std::string& json, int threads) {
-  const std::string path = folder.file("trace.json");
+profile::Trace import_text(const test::TemporaryFolder& folder, const std::string& json,
+                           int threads) {
+  const std::string path = folder / "trace.json";
   std::ofstream(path, std::ios::binary) << json;
   profile::ImportOptions options;
   options.threads = threads;
@@ -65,7 +46,7 @@ synth::Execution execution(int seed, bool ties) {
 }  // namespace
 
 TEST_CASE("one or two threads, and run.db in between: byte-identical JSON") {
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const int seeds = test::seed_count(100);
   for (int seed = 1; seed <= seeds; ++seed) {
     INFO("seed " << seed);
@@ -73,7 +54,7 @@ TEST_CASE("one or two threads, and run.db in between: byte-identical JSON") {
     const profile::Trace one = import_text(folder, json, 1);
     const std::string expected = report_json(one);
     CHECK(report_json(import_text(folder, json, 2)) == expected);
-    const std::string db = folder.file("run.db");
+    const std::string db = folder / "run.db";
     std::filesystem::remove(db);
     profile::write_run_db(one, db);
     CHECK(report_json(profile::read_run_db(db)) == expected);
@@ -81,7 +62,7 @@ TEST_CASE("one or two threads, and run.db in between: byte-identical JSON") {
 }
 
 TEST_CASE("events shuffled in the file: identical where no two of them tie in time") {
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const int seeds = test::seed_count(100);
   for (int seed = 1; seed <= seeds; ++seed) {
     INFO("seed " << seed);

@@ -3,7 +3,7 @@
 
 #include "libprofile/store/open_untrusted.hpp"
 #include "test/libprofile/store/sql.hpp"
-#include "test/libprofile/store/temporary_folder.hpp"
+#include "test/temporary_folder.hpp"
 
 namespace gprofml::test {
 namespace {

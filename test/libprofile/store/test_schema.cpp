@@ -10,7 +10,7 @@
 #include "libprofile/store/store.hpp"
 #include "test/libprofile/store/random_trace.hpp"
 #include "test/libprofile/store/sql.hpp"
-#include "test/libprofile/store/temporary_folder.hpp"
+#include "test/temporary_folder.hpp"
 
 namespace gprofml::test {
 namespace {

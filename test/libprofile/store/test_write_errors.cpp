@@ -11,7 +11,7 @@
 #include "libprofile/store/new_file.hpp"
 #include "libprofile/store/store.hpp"
 #include "test/libprofile/store/random_trace.hpp"
-#include "test/libprofile/store/temporary_folder.hpp"
+#include "test/temporary_folder.hpp"
 
 namespace gprofml::test {
 namespace {

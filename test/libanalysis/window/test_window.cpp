@@ -1,0 +1,151 @@
+// Steps and windows on traces worked out by hand. Times in microseconds unless said otherwise.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+
+#include "test/libanalysis/analysis_support.hpp"
+#include "test/libanalysis/trace_builder.hpp"
+
+using namespace gprofml;
+using profile::RangeKind;
+using test::us;
+using Kind = analysis::WindowRequest::Kind;
+
+namespace {
+
+// `steps` steps of 100 us, each launching two kernels and ending with a synchronisation; step 0
+// takes 50 us longer. Load of 500 us before, one kernel after.
+test::TraceBuilder training(int steps, const char* mark = "ProfilerStep#") {
+  test::TraceBuilder t;
+  t.call("cudaMalloc", 1, 0, 500 * us, 1000);
+  std::int64_t at = 1000 * us;
+  int id = 1;
+  for (int s = 0; s < steps; ++s) {
+    const std::int64_t length = (s == 0 ? 150 : 100) * us;
+    const std::string name =
+        mark == std::string("ProfilerStep#") ? fmt::format("{}{}", mark, s) : mark;
+    t.range(RangeKind::annotation, name, 1, at, at + length - 2 * us);
+    for (int k = 0; k < 2; ++k, ++id) {
+      const std::int64_t launch = at + (10 + 20 * k) * us;
+      t.call("cudaLaunchKernel", 1, launch, launch + 5 * us, id);
+      t.kernel(k == 0 ? "gemm" : "norm", 0, 7, launch + 8 * us, launch + 18 * us, id);
+    }
+    t.call("cudaStreamSynchronize", 1, at + 50 * us, at + 60 * us, 10000 + s);
+    at += length;
+  }
+  t.call("cudaLaunchKernel", 1, at + 10 * us, at + 15 * us, id);
+  t.kernel("after", 0, 7, at + 18 * us, at + 20 * us, id);
+  return t;
+}
+
+}  // namespace
+
+TEST_CASE("profiler marks: times are start to start, the first of few is warm-up") {
+  const analysis::Report report = test::analyze_window(training(6).build(), Kind::automatic);
+  const analysis::Steps& steps = report.steps;
+  CHECK(steps.count == 6);
+  CHECK(steps.source == "ranges:ProfilerStep");
+  CHECK(steps.median_ns == 100 * us);
+  CHECK(steps.p99_ns == 150 * us);
+  CHECK(steps.launches == 2);
+  CHECK(steps.signature.identical == 6);
+  CHECK(steps.signature.of == 6);
+  REQUIRE(steps.outliers.size() == 1);
+  CHECK(steps.outliers[0].index == 0);
+  // from the first kernel of step 1 to the kernel launched after the last step
+  CHECK(report.window.kind == analysis::WindowKind::steps);
+  CHECK(report.window.from_ns == (1150 + 18) * us);
+  CHECK(report.window.to_ns == (1650 + 18) * us);
+  CHECK(report.window.sink_at_edge);
+  CHECK(report.critical_path.window_ns == 500 * us);
+  CHECK(report.critical_path.segments_total_ns == 500 * us);
+  CHECK(report.devices.at(0).timeline.kernels == 10);
+  CHECK(report.devices.at(0).timeline.span_ns == 500 * us);
+}
+
+TEST_CASE("what is left out adds up to the whole") {
+  const analysis::Report report = test::analyze_window(training(6).build(), Kind::steps);
+  std::int64_t left_out = 0;
+  for (const analysis::LeftOut& l : report.window.left_out) left_out += l.duration_ns;
+  CHECK(left_out + (report.window.to_ns - report.window.from_ns) ==
+        report.run.end_ns - report.run.start_ns);
+}
+
+TEST_CASE("a range that repeats with a host action in each period is a step") {
+  const analysis::Report report = test::analyze_window(training(6, "decode").build(), Kind::steps);
+  CHECK(report.steps.source == "ranges:decode");
+  CHECK(report.steps.count == 6);
+  CHECK(report.steps.median_ns == 100 * us);
+
+  // too few, or overlapping, or without a host action: none
+  CHECK(test::analyze_all(training(4, "decode").build()).steps.count == 0);
+  test::TraceBuilder overlapping = training(6, "decode");
+  overlapping.range(RangeKind::annotation, "decode", 1, 1010 * us, 1160 * us);
+  CHECK(test::analyze_all(overlapping.build()).steps.count == 0);
+  test::TraceBuilder layers;
+  for (int i = 0; i < 8; ++i) {
+    layers.range(RangeKind::annotation, "layer", 1, 100 * i * us, (100 * i + 99) * us);
+    layers.call("cudaLaunchKernel", 1, (100 * i + 10) * us, (100 * i + 15) * us, i);
+    layers.kernel("k", 0, 7, (100 * i + 20) * us, (100 * i + 90) * us, i);
+  }
+  CHECK(test::analyze_all(layers.build()).steps.count == 0);
+}
+
+TEST_CASE("steps by the name of a range, however few") {
+  const profile::Trace trace = training(3, "decode").build();
+  const analysis::Report report = test::analyze_window(trace, Kind::steps, "decode");
+  CHECK(report.steps.count == 3);
+  CHECK(report.steps.source == "ranges:decode");
+  CHECK_THROWS_WITH(test::analyze_window(trace, Kind::steps, "prefill"),
+                    Catch::Matchers::Contains("no range is named 'prefill'"));
+}
+
+TEST_CASE("a window of one range holds its host time and the work it launched") {
+  const profile::Trace trace = training(3, "decode").build();
+  const analysis::Report second = test::analyze_window(trace, Kind::range, "decode#1");
+  CHECK(second.window.from_ns == 1150 * us);
+  CHECK(second.window.to_ns == 1248 * us);
+  CHECK(second.devices.at(0).timeline.kernels == 2);
+  CHECK(second.devices.at(0).timeline.busy_ns == 20 * us);
+  CHECK(second.critical_path.segments_total_ns == 98 * us);
+  const auto& idle = second.devices.at(0).timeline.idle_by_cause;
+  std::int64_t sum = 0;
+  for (const std::int64_t ns : idle) sum += ns;
+  CHECK(sum == second.devices.at(0).timeline.idle_ns);
+  CHECK_THROWS_WITH(test::analyze_window(trace, Kind::range, "decode#9"),
+                    Catch::Matchers::Contains("occurs 3 times"));
+  CHECK_THROWS_WITH(test::analyze_window(trace, Kind::range, "nothing"),
+                    Catch::Matchers::Contains("no range is named 'nothing'"));
+}
+
+TEST_CASE("an exact name wins over name#k") {
+  test::TraceBuilder t = training(3, "decode");
+  t.range(RangeKind::annotation, "decode#1", 1, 2000 * us, 2010 * us);
+  CHECK(test::analyze_window(t.build(), Kind::range, "decode#1").window.from_ns == 2000 * us);
+}
+
+TEST_CASE("without steps, asking for them is an error and asking for nothing is everything") {
+  test::TraceBuilder t;
+  t.call("cudaLaunchKernel", 1, 0, 5 * us, 1);
+  t.kernel("k", 0, 7, 8 * us, 20 * us, 1);
+  CHECK_THROWS_WITH(test::analyze_window(t.build(), Kind::steps),
+                    Catch::Matchers::Contains("no steps were found"));
+  CHECK(test::analyze_window(t.build(), Kind::automatic).window.kind == analysis::WindowKind::all);
+}
+
+TEST_CASE("steady steps of a long run begin where the rolling median has settled") {
+  test::TraceBuilder t;
+  std::int64_t at = 0;
+  for (int s = 0; s < 60; ++s) {
+    const std::int64_t length = (s < 20 ? 200 - 5 * s : 100) * us;  // warms up over 20 steps
+    t.range(RangeKind::annotation, fmt::format("ProfilerStep#{}", s), 1, at, at + length);
+    t.call("cudaLaunchKernel", 1, at + 5 * us, at + 8 * us, s);
+    t.kernel("k", 0, 7, at + 10 * us, at + 40 * us, s);
+    at += length;
+  }
+  const analysis::Report report = test::analyze_window(t.build(), Kind::automatic);
+  const auto warm = std::count_if(report.steps.steps.begin(), report.steps.steps.end(),
+                                  [](const analysis::Step& s) { return !s.steady; });
+  // ten steps from k: median (d[k+4] + d[k+5]) / 2 <= 105 first at k = 15: (105 + 100) / 2
+  CHECK(warm == 15);
+}
