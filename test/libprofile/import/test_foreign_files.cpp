@@ -97,7 +97,7 @@ TEST_CASE("empty arrays of events are traces without events") {
 }
 
 TEST_CASE("nesting of any depth costs one event") {
-  for (const int depth : {1000, 100'000, 3'000'000}) {
+  for (const std::size_t depth : {1000U, 100'000U, 3'000'000U}) {
     const std::string open = repeated("[", depth), close = repeated("]", depth);
     const std::string object_open = repeated("{\"a\":", depth), object_close = repeated("}", depth);
     const std::string text = "[" + kKernel + ",{\"args\":" + open + close + "}," + kKernel +

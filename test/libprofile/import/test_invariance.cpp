@@ -72,7 +72,7 @@ TEST_CASE("threads and window sizes do not change the trace") {
   REQUIRE(reference.kernels.size() == 60);
   REQUIRE(first_inconsistency(reference) == std::nullopt);
   for (const int threads : {1, 2})
-    for (const std::size_t window : {1, 64, 65, 127, 1000, 4096, 20000, 8 << 20}) {
+    for (const std::size_t window : {1U, 64U, 65U, 127U, 1000U, 4096U, 20000U, 8U << 20U}) {
       INFO("threads " << threads << " window " << window);
       REQUIRE(first_difference(reference, import_with(file, threads, window)) == "");
     }
