@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <map>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "libanalysis/critical_path/walk.hpp"
@@ -33,9 +35,19 @@ RunInfo run_info(const DependencyGraph& graph, const AnalyzeOptions& options) {
   if (const auto it = meta.find("simulated"); it != meta.end()) {
     run.simulated = it->second != "false" && it->second != "0";
   }
-  if (const std::optional<Window> all = whole_trace(graph)) {
+  // Ranges never stretch a window, but they were recorded: the run is as long as they say.
+  const std::optional<Window> all = whole_trace(graph);
+  bool any = all.has_value();
+  if (any) {
     run.start_ns = all->from_ns;
     run.end_ns = all->to_ns;
+  }
+  const profile::RangeColumns& ranges = graph.trace.ranges;
+  for (RowIndex r = 0; r < ranges.size(); ++r) {
+    if (!profile::has_timestamp(ranges.start_ns[r], ranges.end_ns[r])) continue;
+    run.start_ns = any ? std::min(run.start_ns, ranges.start_ns[r]) : ranges.start_ns[r];
+    run.end_ns = any ? std::max(run.end_ns, ranges.end_ns[r]) : ranges.end_ns[r];
+    any = true;
   }
   return run;
 }
@@ -111,6 +123,19 @@ std::vector<SegmentReport> name_segments(const DependencyGraph& graph, const Cri
   return named;
 }
 
+LargestCall largest_call(const DependencyGraph& graph, const CriticalPath& path) {
+  std::map<std::string_view, profile::Nanoseconds> by_name;
+  for (const PathSegment& s : path.segments) {
+    if (s.time_class != TimeClass::runtime_call) continue;
+    by_name[graph.trace.text(graph.trace.api_calls.name[s.row])] += s.duration_ns;
+  }
+  LargestCall largest;
+  for (const auto& [name, ns] : by_name) {
+    if (ns > largest.path_ns) largest = {std::string(name), ns};
+  }
+  return largest;
+}
+
 void abstain(const DependencyGraph& graph, Report& report) {
   const auto add = [&](std::string rule, std::string missing, std::string how) {
     report.abstained.push_back({std::move(rule), std::move(missing), std::move(how)});
@@ -131,6 +156,11 @@ void abstain(const DependencyGraph& graph, Report& report) {
   if (trace.syncs.size() == 0) {
     add("waits between streams", "synchronisation records",
         "PyTorch: experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True)");
+  }
+  if (report.steps.count > 0 && trace.processes.size() > 1) {
+    add("steps of every process",
+        "steps are those of one process, and windows cut the others by them",
+        "analyze the file of each rank by itself");
   }
   if (trace.ranges.size() == 0) {
     add("ops", "op or NVTX ranges", "PyTorch: profile with ProfilerActivity.CPU");
@@ -165,7 +195,7 @@ Report analyze(const profile::Trace& trace, const AnalyzeOptions& options) {
   if (options.path) report.segments = name_segments(graph, report.critical_path);
   report.ranking = rank(graph, tree, report.window, report.steps, report.critical_path);
   abstain(graph, report);
-  report.verdict = judge(report);
+  report.verdict = judge(report, largest_call(graph, report.critical_path));
   return report;
 }
 

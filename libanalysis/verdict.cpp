@@ -40,7 +40,7 @@ double percent(Nanoseconds part, Nanoseconds whole) {
 
 // The class that holds most of the path among the host's, so that the sentence says what to look at
 // and not only who is to blame.
-std::string_view largest_host_cause(const CriticalPath& path) {
+std::string largest_host_cause(const CriticalPath& path, const LargestCall& call) {
   TimeClass best = TimeClass::host_code;
   for (int c = static_cast<int>(TimeClass::launch_latency);
        c <= static_cast<int>(TimeClass::after_last_gpu_work); ++c) {
@@ -49,37 +49,41 @@ std::string_view largest_host_cause(const CriticalPath& path) {
       best = static_cast<TimeClass>(c);
     }
   }
-  return description_of(best);
-}
-
-std::string idle_words(const Report& report) {
-  Nanoseconds idle = 0, span = 0;
-  for (const DeviceReport& d : report.devices) {
-    idle += d.timeline.idle_ns;
-    span += d.timeline.span_ns;
+  if (best == TimeClass::runtime_call &&
+      2 * call.path_ns > path.by_class[static_cast<std::size_t>(best)]) {
+    return call.name;
   }
-  return fmt::format("{} idle {:.0f} % of the time",
-                     report.devices.size() == 1 ? "the GPU is" : "the GPUs are",
-                     percent(idle, span));
+  return std::string(description_of(best));
 }
 
-std::string sentence(const Report& report, Bound bound, Nanoseconds ns) {
+// Busy time over the same window as the path, so that both halves of the sentence share a base.
+std::string busy_words(const Report& report) {
+  Nanoseconds busy = 0;
+  for (const DeviceReport& d : report.devices) busy += d.timeline.busy_ns;
+  const auto devices = static_cast<Nanoseconds>(report.devices.size());
+  return fmt::format("{} busy {:.0f} % of that time",
+                     devices == 1 ? "the GPU is" : "the GPUs are on average",
+                     percent(busy, report.critical_path.window_ns) /
+                         static_cast<double>(std::max<Nanoseconds>(devices, 1)));
+}
+
+std::string sentence(const Report& report, Bound bound, Nanoseconds ns, const LargestCall& call) {
   const CriticalPath& path = report.critical_path;
   const double share = percent(ns, path.window_ns);
   switch (bound) {
     case Bound::host:
       return fmt::format(
           "HOST-BOUND: {:.0f} % of the critical path is host work, most of it {}; {}.", share,
-          largest_host_cause(path), idle_words(report));
+          largest_host_cause(path, call), busy_words(report));
     case Bound::gpu:
       return fmt::format("GPU-BOUND: {:.0f} % of the critical path is kernels; {}.", share,
-                         idle_words(report));
+                         busy_words(report));
     case Bound::communication:
       return fmt::format("COMMUNICATION-BOUND: {:.0f} % of the critical path is communication; {}.",
-                         share, idle_words(report));
+                         share, busy_words(report));
     case Bound::copy:
       return fmt::format("COPY-BOUND: {:.0f} % of the critical path is copies and fills; {}.",
-                         share, idle_words(report));
+                         share, busy_words(report));
     case Bound::unknown:
       break;
   }
@@ -90,23 +94,47 @@ std::string partial_sentence(const Report& report) {
   const CriticalPath& path = report.critical_path;
   if (path.partial_because.size() == 1 &&
       path.partial_because.front() == "idle issued_no_recorded_reason") {
-    return "NOT JUDGED: too much GPU idle time has no recorded reason; calls or kernels are "
-           "missing.";
+    return "NOT JUDGED: too much GPU idle time has no recorded reason: what the GPU waited for is "
+           "not in the trace.";
   }
   return fmt::format(
-      "NOT JUDGED: {:.0f} % of the critical path is unknown and {:.0f} % rests on inferred "
-      "dependencies.",
-      percent(path.unknown_ns, path.window_ns), percent(path.inferred_ns, path.window_ns));
+      "NOT JUDGED: {:.0f} % of the critical path is unknown or rests on dependencies that were not "
+      "recorded.",
+      percent(path.unknown_ns + path.inferred_ns, path.window_ns));
+}
+
+// Work cannot start before its launch: beyond a few the clocks of host and GPU do not agree.
+bool clocks_disagree(const Quality& quality) {
+  return quality.before_launch > 0 && 20 * quality.before_launch >= quality.linked;
+}
+
+std::string no_work_sentence(const Report& report) {
+  const auto doubt = std::find_if(
+      report.quality.warnings.begin(), report.quality.warnings.end(), [](const QualityWarning& w) {
+        return w.code == "unknown_category" || w.code == "bad_event" || w.code == "truncated_file";
+      });
+  if (doubt != report.quality.warnings.end()) {
+    return "NO GPU WORK was read, but not all of the file could be: see the warnings.";
+  }
+  return report.run.end_ns > report.run.start_ns
+             ? "NO GPU WORK: the trace holds host events only."
+             : "NO GPU WORK: the trace holds no event with a duration.";
 }
 
 }  // namespace
 
-Verdict judge(const Report& report) {
+Verdict judge(const Report& report, const LargestCall& largest_call) {
   Verdict verdict;
   if (!report.critical_path.exists) {
-    verdict.sentence = report.run.end_ns > report.run.start_ns
-                           ? "NO GPU WORK: the trace holds host events only."
-                           : "NO GPU WORK: the trace holds no event with a duration.";
+    verdict.sentence = no_work_sentence(report);
+    return verdict;
+  }
+  if (clocks_disagree(report.quality)) {
+    verdict.sentence = fmt::format(
+        "NOT JUDGED: {} of {} GPU activities start before the call that launched them; the clocks "
+        "of "
+        "host and GPU disagree.",
+        report.quality.before_launch, report.quality.linked);
     return verdict;
   }
   if (report.critical_path.partial) {
@@ -116,8 +144,12 @@ Verdict judge(const Report& report) {
   const auto all = shares(report.critical_path);
   const auto largest = std::max_element(all.begin(), all.end(),
                                         [](const Share& a, const Share& b) { return a.ns < b.ns; });
+  if (largest->ns == 0) {
+    verdict.sentence = "NOT JUDGED: nothing on the critical path lasted any time.";
+    return verdict;
+  }
   verdict.bound = largest->bound;
-  verdict.sentence = sentence(report, largest->bound, largest->ns);
+  verdict.sentence = sentence(report, largest->bound, largest->ns, largest_call);
   return verdict;
 }
 

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -63,7 +65,29 @@ std::string render(const analysis::Report& report, const AnalyzeArguments& argum
   return analysis::render_text(report, options);
 }
 
+/// The report must not take the place of what it reports on.
+void require_output_apart(const AnalyzeArguments& arguments) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(arguments.input, arguments.output, ignored)) {
+    throw OutputError(arguments.output + ": is the input; name another file with -o");
+  }
+}
+
+/// Says which input a question could not be put to.
+analysis::Report analyze_loaded(const profile::Trace& trace,
+                                const analysis::AnalyzeOptions& options) {
+  try {
+    return analysis::analyze(trace, options);
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(options.source + ": " + error.what());
+  }
+}
+
 int analyze_input(const AnalyzeArguments& arguments) {
+  if (arguments.window == "all" && !arguments.range.empty()) {
+    throw std::invalid_argument("--range and --window all exclude each other");
+  }
+  require_output_apart(arguments);
   const LoadedTrace loaded = load_trace(arguments.input, arguments.import);
   if (loaded.is_run_db && has_no_records(loaded.trace)) {
     print_message(arguments.input + ": holds no record of any kind, nothing to analyze");
@@ -73,7 +97,7 @@ int analyze_input(const AnalyzeArguments& arguments) {
   options.window = window_request(arguments);
   options.source = arguments.input;
   options.path = arguments.path;
-  const analysis::Report report = analysis::analyze(loaded.trace, options);
+  const analysis::Report report = analyze_loaded(loaded.trace, options);
   write_result(render(report, arguments, loaded.is_run_db), arguments.output);
   return kDone;
 }
@@ -105,18 +129,16 @@ void add_analyze(CLI::App& cli, Action& action) {
       ->check(CLI::Range(1, 256))
       ->capture_default_str()
       ->type_name("N");
-  CLI::Option* const window =
-      command
-          ->add_option("--window", arguments->window,
-                       "all: everything; steps: the steady steps; auto: steps where they are "
-                       "certain, else all")
-          ->check(CLI::IsMember({"auto", "all", "steps"}))
-          ->capture_default_str();
+  command
+      ->add_option("--window", arguments->window,
+                   "all: everything; steps: the steady steps; auto: steps where they are "
+                   "certain, else all")
+      ->check(CLI::IsMember({"auto", "all", "steps"}))
+      ->capture_default_str();
   command
       ->add_option("--range", arguments->range,
                    "Only this named range; #k chooses the k-th of that name, from 0. With --window "
                    "steps: the range that marks a step")
-      ->excludes(window)
       ->type_name("NAME[#k]");
   command->add_flag("--path", arguments->path, "List every segment of the critical path");
   command->add_flag("--keep-partial", arguments->import.keep_partial,

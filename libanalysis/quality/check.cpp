@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -86,11 +89,74 @@ void warn_about_links(const DependencyGraph& graph, const Submissions& submissio
       fmt::format("{} of {} submissions are fills without recorded GPU work: usual for small "
                   "ones, and no loss by itself",
                   submissions.fills_without_work, submissions.all));
+  if (q.linked == 0) return;  // without correlation ids nothing can be said of single submissions
   const std::int64_t lost = submissions.all - submissions.linked - submissions.fills_without_work;
   warnings.add("submissions_without_work", lost,
                fmt::format("{} of {} submissions have no recorded GPU work (coverage {:.2f} %): "
                            "records were lost, or the recording stopped before the work ran",
                            lost, submissions.all, 100.0 * q.coverage));
+}
+
+// What Kineto writes beside the events that are kept. Flows and metadata have no category of work.
+bool is_known_category(std::string_view category) {
+  constexpr std::array<std::string_view, 21> kKnown{"",
+                                                    "m",
+                                                    "i",
+                                                    "c",
+                                                    "s",
+                                                    "t",
+                                                    "f",
+                                                    "metadata",
+                                                    "trace",
+                                                    "overhead",
+                                                    "ac2g",
+                                                    "gpu_user_annotation",
+                                                    "fwdbwd",
+                                                    "async",
+                                                    "async_gpu",
+                                                    "async_cpu_to_gpu",
+                                                    "counter",
+                                                    "instant",
+                                                    "flow",
+                                                    "cuda_profiler_range",
+                                                    "critical_path"};
+  std::string lower(category);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::find(kKnown.begin(), kKnown.end(), lower) != kKnown.end();
+}
+
+struct UnknownCategories {
+  std::int64_t events = 0;
+  std::string names;
+
+  void add(const profile::QualityNote& note, const profile::Trace& trace) {
+    constexpr std::size_t kEnough = 200;
+    events += note.count;
+    if (names.size() < kEnough) {
+      names += fmt::format("{}{} ({})", names.empty() ? "" : ", ",
+                           trace.text(note.detail).substr(0, kEnough), note.count);
+    }
+  }
+};
+
+std::string note_sentence(std::string_view code, std::int64_t count, std::string_view detail) {
+  if (code == "bad_event") {
+    return fmt::format("{} event{} could not be read and {} left out; {}", count, plural(count),
+                       count == 1 ? "is" : "are", detail);
+  }
+  if (code == "truncated_file") return fmt::format("the file is cut off: {}", detail);
+  return std::string(detail);
+}
+
+// By how much the launch of an activity lies after its start, at most.
+profile::Nanoseconds latest_launch_ns(const DependencyGraph& graph) {
+  profile::Nanoseconds latest = 0;
+  for (ActivityIndex i = 0; i < graph.work.size(); ++i) {
+    if (!graph.work.linked(i)) continue;
+    latest = std::max(latest, graph.launch_start_ns(i) - graph.work.start_ns[i]);
+  }
+  return latest;
 }
 
 void warn_about_records(const DependencyGraph& graph, Quality& q, Warnings& warnings) {
@@ -101,13 +167,27 @@ void warn_about_records(const DependencyGraph& graph, Quality& q, Warnings& warn
                fmt::format("{} activit{} cannot have run as long as recorded (the next one on the "
                            "stream ended before); corrected beside, see busy_corrected_ns",
                            q.overruns, q.overruns == 1 ? "y" : "ies"));
+  warnings.add(
+      "before_launch", q.before_launch,
+      fmt::format("{} GPU activit{} before the call that launched {}: the clocks of host and "
+                  "GPU disagree, by up to {} ns; figures that join both are off by as much",
+                  q.before_launch, q.before_launch == 1 ? "y starts" : "ies start",
+                  q.before_launch == 1 ? "it" : "them", latest_launch_ns(graph)));
+  UnknownCategories unknown;
   for (const profile::QualityNote& note : graph.trace.quality) {
     const std::string_view code = graph.trace.text(note.code);
-    if (code == "ignored_category") continue;  // not a doubt about what was kept
-    if (code == "dropped") q.dropped += note.count;
+    if (code == "ignored_category") {  // a doubt only where the category is none we know of
+      if (!is_known_category(graph.trace.text(note.detail))) unknown.add(note, graph.trace);
+      continue;
+    }
+    if (code == "dropped" || code == "bad_event") q.dropped += note.count;
     if (code == "no_timestamp") continue;  // counted above
-    warnings.add(std::string(code), note.count, std::string(graph.trace.text(note.detail)));
+    warnings.add(std::string(code), note.count,
+                 note_sentence(code, note.count, graph.trace.text(note.detail)));
   }
+  warnings.add("unknown_category", unknown.events,
+               fmt::format("{} events of categories this version does not know were left out: {}",
+                           unknown.events, unknown.names));
 }
 
 }  // namespace
@@ -118,8 +198,12 @@ Quality check_quality(const DependencyGraph& graph) {
   const Submissions submissions = count_submissions(graph);
   q.submissions = submissions.all;
   q.linked_submissions = submissions.linked;
-  for (ActivityIndex i = 0; i < graph.work.size(); ++i)
+  for (ActivityIndex i = 0; i < graph.work.size(); ++i) {
     ++(graph.work.linked(i) ? q.linked : q.unlinked);
+    if (graph.work.linked(i) && graph.launch_start_ns(i) > graph.work.start_ns[i]) {
+      ++q.before_launch;
+    }
+  }
   if (q.submissions > 0) {
     q.coverage = static_cast<double>(q.linked_submissions) / static_cast<double>(q.submissions);
   }

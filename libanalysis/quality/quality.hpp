@@ -25,7 +25,8 @@ struct Quality {
   double coverage = 1.0;                ///< linked_submissions / submissions; 1 without submissions
   std::int64_t no_timestamp = 0;        ///< records with start = end = 0
   std::int64_t overruns = 0;            ///< activities that end impossibly late; corrected beside
-  std::int64_t dropped = 0;             ///< records the source says it lost
+  std::int64_t before_launch = 0;       ///< activities that start before their own launch call
+  std::int64_t dropped = 0;  ///< records the source lost, and events that could not be read
   std::vector<QualityWarning> warnings;  ///< ordered by code
 };
 

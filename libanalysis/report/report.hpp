@@ -20,7 +20,8 @@ struct RunInfo {
   std::string source;   ///< the input as the user named it
   std::string command;  ///< the traced program's command line, where known
   bool simulated = false;
-  profile::Nanoseconds start_ns = 0;  ///< first and last time stamp of any activity, call or op
+  profile::Nanoseconds start_ns =
+      0;  ///< first and last time stamp of anything recorded, ranges too
   profile::Nanoseconds end_ns = 0;
 };
 

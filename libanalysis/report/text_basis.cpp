@@ -15,6 +15,7 @@
 namespace gprofml::analysis::detail {
 namespace {
 
+constexpr std::int64_t kFewestForPercentiles = 5;
 constexpr std::size_t kIndent = 8;  // below "window  ", "step    ", "data    "
 
 std::string counted(std::int64_t count, const std::string& one, const std::string& many) {
@@ -98,12 +99,7 @@ std::string coverage_text(const Quality& quality) {
 }  // namespace
 
 std::int64_t steps_in_window(const Report& report) {
-  const Window& window = report.window;
-  if (window.kind != WindowKind::steps) return 0;
-  return std::count_if(
-      report.steps.steps.begin(), report.steps.steps.end(), [&window](const Step& step) {
-        return step.steady && step.start_ns < window.to_ns && step.end_ns > window.from_ns;
-      });
+  return report.window.steps;
 }
 
 std::string title_section(const Report& report, const TextOptions& options) {
@@ -153,9 +149,12 @@ std::string step_section(const Report& report) {
   if (steps.count == 1) {
     text = fmt::format("one {}, {}", printable(steps.kind), duration_text(steps.median_ns));
   } else {
-    text = fmt::format("{} found, median {}, p95 {}, p99 {}", count_text(steps.count),
-                       duration_text(steps.median_ns), duration_text(steps.p95_ns),
-                       duration_text(steps.p99_ns));
+    text = fmt::format("{} found, median {} start to start", count_text(steps.count),
+                       duration_text(steps.median_ns));
+    if (steps.count > kFewestForPercentiles) {
+      text +=
+          fmt::format(", p95 {}, p99 {}", duration_text(steps.p95_ns), duration_text(steps.p99_ns));
+    }
   }
   if (!steps.outliers.empty()) {
     const StepOutlier& slowest = *std::max_element(
@@ -174,7 +173,7 @@ std::string data_section(const Report& report) {
   const Quality& quality = report.quality;
   const std::int64_t activities = quality.linked + quality.unlinked;
   const std::int64_t silent = quality.submissions - quality.linked_submissions;
-  const std::int64_t suspect = quality.no_timestamp + quality.overruns;
+  const std::int64_t suspect = quality.no_timestamp + quality.overruns + quality.before_launch;
   const std::string submissions = counted(quality.submissions, "submission", "submissions");
   std::vector<std::string> facts;
   if (quality.submissions == 0) {
@@ -183,7 +182,8 @@ std::string data_section(const Report& report) {
     facts.push_back(fmt::format("{} of {} without recorded GPU work (coverage {})",
                                 count_text(silent), submissions, coverage_text(quality)));
   } else {
-    const bool nothing_else = quality.unlinked == 0 && quality.dropped == 0 && suspect == 0;
+    const bool nothing_else =
+        quality.unlinked == 0 && quality.dropped == 0 && suspect == 0 && quality.warnings.empty();
     facts.push_back(fmt::format("{}{} of {} with their GPU work", nothing_else ? "complete: " : "",
                                 count_text(quality.submissions), submissions));
   }

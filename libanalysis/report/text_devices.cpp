@@ -23,6 +23,7 @@ class DeviceTable {
  public:
   DeviceTable(const Report& report, const DeviceTimeline& time)
       : time_(time),
+        window_ns_(report.window.to_ns - report.window.from_ns),
         steps_(steps_in_window(report)),
         unit_(unit_for(time.span_ns)),
         step_unit_(fine_unit_for(steps_ > 0 ? time.span_ns / steps_ : 0)) {}
@@ -44,7 +45,8 @@ class DeviceTable {
     if (parts[2] > 0) out += row("exposed copies, fills", parts[2], printed[2]);
     out += row("idle", parts[3], printed[3]);
     out += cause_rows(printed[3]);
-    return out + line("  total", total);
+    const bool whole = time_.span_ns == window_ns_;
+    return out + line(whole ? "  total" : "  total, from its first work to its last", total);
   }
 
  private:
@@ -114,6 +116,7 @@ class DeviceTable {
   }
 
   const DeviceTimeline& time_;
+  profile::Nanoseconds window_ns_;
   std::int64_t steps_;
   TimeUnit unit_;
   TimeUnit step_unit_;

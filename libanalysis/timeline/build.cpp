@@ -36,8 +36,10 @@ Span work_span(const Activities& work, const DeviceWork& indices) {
   return span;
 }
 
-bool starts_inside(Nanoseconds start, const Window& window) {
-  return window.kind == WindowKind::all || (window.from_ns <= start && start < window.to_ns);
+bool overlaps(const Activities& work, ActivityIndex i, const Window& window) {
+  const Nanoseconds start = work.start_ns[i];
+  const bool ends_inside = work.end_ns[i] > window.from_ns || start == window.from_ns;
+  return window.kind == WindowKind::all || (start < window.to_ns && ends_inside);
 }
 
 void count(const Activities& work, ActivityIndex i, DeviceTimeline& d) {
@@ -102,7 +104,7 @@ std::vector<KernelStatistics> kernel_statistics(const DependencyGraph& graph,
   const Activities& work = graph.work;
   for (ActivityIndex i = 0; i < work.size(); ++i) {
     if (work.kind[i] != WorkKind::kernel && work.kind[i] != WorkKind::communication) continue;
-    if (!starts_inside(work.start_ns[i], window)) continue;
+    if (!overlaps(work, i, window)) continue;
     const Nanoseconds duration = work.end_ns[i] - work.start_ns[i];
     KernelStatistics& k = by_name[{graph.trace.kernels.name[work.row[i]], work.device[i]}];
     k.min_ns = k.count == 0 ? duration : std::min(k.min_ns, duration);
@@ -138,7 +140,7 @@ Timeline build_timeline(const DependencyGraph& graph, const Window& window) {
     const Span active = work_span(graph.work, indices);
     const Span span = window.kind == WindowKind::all ? active : Span{window.from_ns, window.to_ns};
     for (const ActivityIndex i : indices) {
-      if (starts_inside(graph.work.start_ns[i], window)) count(graph.work, i, d);
+      if (overlaps(graph.work, i, window)) count(graph.work, i, d);
     }
     measure_unions(graph.work, indices, span, d);
     explain_idle(graph, indices, span, active, d);

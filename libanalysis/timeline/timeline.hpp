@@ -14,8 +14,8 @@ namespace gprofml::analysis {
 /// Idle time by cause, indexed by TimeClass. Sums to the device's idle time exactly.
 using IdleByCause = std::array<profile::Nanoseconds, kTimeClassCount>;
 
-/// One physical device in the window. Sums are over activities that start in the window, lengths
-/// of unions (busy, *_union, *_exposed) are clipped to it.
+/// One physical device in the window. Counts and sums are over activities that overlap the window,
+/// at their whole durations; lengths of unions (busy, *_union, *_exposed) are clipped to it.
 struct DeviceTimeline {
   profile::RowIndex device = profile::kNoRow;
   std::int64_t kernels = 0;

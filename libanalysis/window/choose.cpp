@@ -20,6 +20,7 @@ using profile::RowIndex;
 namespace {
 
 constexpr double kConfidentSteps = 0.8;
+constexpr std::int64_t kFewestSteps = 2;
 
 class Extent {
  public:
@@ -48,41 +49,51 @@ ActivityIndex first_launched(const DependencyGraph& graph, Nanoseconds from, Nan
 }
 
 std::optional<Window> steady_steps(const DependencyGraph& graph, const Steps& steps) {
+  constexpr Nanoseconds kEver = std::numeric_limits<Nanoseconds>::max();
   const auto first =
       std::find_if(steps.steps.begin(), steps.steps.end(), [](const Step& s) { return s.steady; });
   if (first == steps.steps.end()) return std::nullopt;
-  const Nanoseconds after_last = steps.steps.back().end_ns;
-  const ActivityIndex begin = first_launched(graph, first->start_ns, after_last);
+  const Step& last = steps.steps.back();
+  const ActivityIndex begin = first_launched(graph, first->start_ns, last.end_ns);
   if (begin == kNoActivity) return std::nullopt;
   Window window;
   window.kind = WindowKind::steps;
   window.from_ns = graph.work.start_ns[begin];
-  const ActivityIndex next =
-      first_launched(graph, after_last, std::numeric_limits<Nanoseconds>::max());
-  window.sink_at_edge = next != kNoActivity && graph.work.start_ns[next] > window.from_ns;
+  window.steps = steps.steps.end() - first;
+  ActivityIndex edge = first_launched(graph, last.end_ns, kEver);
+  if (edge == kNoActivity && window.steps > 1) {
+    edge = first_launched(graph, last.start_ns, last.end_ns);
+    --window.steps;
+  }
+  window.sink_at_edge = edge != kNoActivity && graph.work.start_ns[edge] > window.from_ns;
   window.to_ns = window.sink_at_edge
-                     ? graph.work.start_ns[next]
+                     ? graph.work.start_ns[edge]
                      : *std::max_element(graph.work.end_ns.begin(), graph.work.end_ns.end());
   return window;
 }
 
 void say_left_out(const DependencyGraph& graph, const Steps& steps, Window& window) {
   const std::optional<Window> all = whole_trace(graph);
-  const auto leave = [&](std::string what, Nanoseconds ns) {
-    if (ns > 0) window.left_out.push_back({std::move(what), ns});
+  Nanoseconds at = all->from_ns;
+  const auto leave_until = [&](std::string what, Nanoseconds until) {
+    if (until <= at) return;
+    window.left_out.push_back({std::move(what), until - at});
+    at = until;
   };
   if (window.kind == WindowKind::steps) {
-    const auto warm = std::count_if(steps.steps.begin(), steps.steps.end(),
-                                    [](const Step& s) { return !s.steady; });
-    const Nanoseconds first = std::min(steps.steps.front().start_ns, window.from_ns);
-    leave("before the first step", first - all->from_ns);
-    leave(warm > 0 ? fmt::format("{} warm-up step{}", warm, warm == 1 ? "" : "s")
-                   : "first step until its first GPU work",
-          window.from_ns - std::max(first, all->from_ns));
-    leave("after the last step", all->to_ns - window.to_ns);
+    const auto steady = std::find_if(steps.steps.begin(), steps.steps.end(),
+                                     [](const Step& s) { return s.steady; });
+    const auto warm = steady - steps.steps.begin();
+    leave_until("before the first step", std::min(steps.steps.front().start_ns, window.from_ns));
+    leave_until(fmt::format("{} warm-up step{}", warm, warm == 1 ? "" : "s"),
+                std::min(steady->start_ns, window.from_ns));
+    leave_until("before the first GPU work of the first step counted", window.from_ns);
+    at = std::max(at, window.to_ns);
+    leave_until("after the last whole step", all->to_ns);
   } else {
-    leave("before the range", window.from_ns - all->from_ns);
-    leave("after the range", all->to_ns - window.to_ns);
+    leave_until("before the range", window.from_ns);
+    at = std::max(at, window.to_ns);
+    leave_until("after the range", all->to_ns);
   }
 }
 
@@ -172,6 +183,7 @@ Window choose_window(const DependencyGraph& graph, const Steps& steps,
   const bool steps_wanted = request.kind == Kind::steps || (request.kind == Kind::automatic &&
                                                             steps.confidence >= kConfidentSteps);
   if (steps_wanted && steps.count > 0) chosen = steady_steps(graph, steps);
+  if (request.kind == Kind::automatic && chosen && chosen->steps < kFewestSteps) chosen.reset();
   if (request.kind == Kind::steps && !chosen) {
     throw std::invalid_argument(no_steps_sentence(steps, request));
   }

@@ -63,6 +63,7 @@ struct Window {
   profile::Nanoseconds from_ns = 0;
   profile::Nanoseconds to_ns = 0;
   bool sink_at_edge = false;
+  std::int64_t steps = 0;  ///< whole steps inside, for WindowKind::steps
   std::vector<LeftOut> left_out;
 };
 

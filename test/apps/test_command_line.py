@@ -79,6 +79,19 @@ class BadUsage(CommandLineTest):
     def test_window_and_range_exclude_each_other(self):
         self.assert_refused(run("analyze", SAMPLE, "--window", "all", "--range", "x"), "--range")
 
+    def test_the_input_is_never_replaced_by_its_report(self):
+        trace = self.folder / "trace.json"
+        trace.write_bytes(SAMPLE.read_bytes())
+        self.assert_refused(run("analyze", trace, "-o", trace), "is the input")
+        self.assertEqual(trace.read_bytes(), SAMPLE.read_bytes())
+        (self.folder / "link").symlink_to(trace)
+        self.assert_refused(run("analyze", trace, "-o", self.folder / "link"), "is the input")
+
+    def test_a_range_may_name_the_steps(self):
+        done = run("analyze", SAMPLE, "--window", "steps", "--range", "aten::item",
+                   "--format", "json")
+        self.assertEqual(json.loads(done.stdout)["steps"]["source"], "ranges:aten::item")
+
     def test_range_that_does_not_exist(self):
         self.assert_refused(run("analyze", SAMPLE, "--range", "no such range"), "no such range")
 

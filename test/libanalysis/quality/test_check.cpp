@@ -108,3 +108,39 @@ TEST_CASE(
   graph.kernel("b", 0, 7, 1'000, 1'500, 5);
   CHECK(quality_of(graph).overruns == 0);
 }
+
+TEST_CASE("work that starts before its launch is counted, warned of, and withholds the verdict") {
+  test::TraceBuilder t;
+  for (int i = 0; i < 10; ++i) {
+    t.call("cudaLaunchKernel", 1, 1'000 * i + 500, 1'000 * i + 600, i);
+    t.kernel("k", 0, 7, 1'000 * i + (i < 9 ? 700 : 100), 1'000 * i + 900, i);  // the last is early
+  }
+  const analysis::Report report = test::analyze_all(t.build());
+  CHECK(report.quality.before_launch == 1);
+  CHECK(message(report.quality, "before_launch").find("by up to 400 ns") != std::string::npos);
+  CHECK(report.verdict.bound == analysis::Bound::unknown);
+  CHECK(report.verdict.sentence.find("NOT JUDGED: 1 of 10") == 0);
+}
+
+TEST_CASE(
+    "what the reader left out is said, and no trace that was not understood is called empty") {
+  profile::Trace trace;
+  trace.processes.push_back({});
+  const auto note = [&](const char* code, std::int64_t count, const char* detail) {
+    profile::QualityNote n;
+    n.process = 0;
+    n.code = trace.intern(code);
+    n.count = count;
+    n.detail = trace.intern(detail);
+    trace.quality.push_back(n);
+  };
+  note("ignored_category", 7, "ac2g");
+  CHECK(test::analyze_all(trace).quality.warnings.empty());
+  note("ignored_category", 3'689, "cuda");
+  note("bad_event", 2, "the first at byte 149: its duration is negative");
+  const analysis::Report report = test::analyze_all(trace);
+  CHECK(message(report.quality, "unknown_category").find("cuda (3689)") != std::string::npos);
+  CHECK(message(report.quality, "bad_event").find("2 events could not be read") == 0);
+  CHECK(report.quality.dropped == 2);
+  CHECK(report.verdict.sentence.find("not all of the file could be") != std::string::npos);
+}

@@ -44,6 +44,7 @@ inline analysis::Report decode_report() {
   report.window.kind = WindowKind::steps;
   report.window.from_ns = 1'020'000'000;
   report.window.to_ns = report.window.from_ns + 38'520'049;
+  report.window.steps = 4;
   report.window.left_out = {{"before the steady steps", 20'000'000}};
   report.quality.calls = 2000;
   report.quality.submissions = report.quality.linked_submissions = report.quality.linked = 1684;

@@ -68,7 +68,7 @@ HOST-BOUND: the GPU waits for the host 34.4 % of the time.
 window  4 steady steps, 38.52 ms (found from ranges named ProfilerStep,
         confidence 0.98)
         left out: before the steady steps 20.00 ms (--window all shows all)
-step    5 found, median 9.62 ms, p95 9.91 ms, p99 11.40 ms
+step    5 found, median 9.62 ms start to start
 data    complete: 1,684 of 1,684 submissions with their GPU work, 0 dropped,
         0 suspect
         host and GPU clocks agree to 1.1 us
@@ -243,6 +243,14 @@ TEST_CASE("the mark ~ stands before shares that rest on inferred dependencies, a
   report.critical_path.inferred_by_class = {};
   report.critical_path.inferred_ns = 0;
   CHECK_FALSE(holds(render_text(report, for_run_db()), "~"));
+}
+
+TEST_CASE("percentiles are printed where there are steps enough to have them") {
+  Report report = decode_report();
+  report.steps.count = 6;
+  CHECK(holds(unwrapped(render_text(report, for_run_db())), "p95 9.91 ms, p99 11.40 ms"));
+  report.steps.count = 5;
+  CHECK_FALSE(holds(unwrapped(render_text(report, for_run_db())), "p95"));
 }
 
 TEST_CASE("a partial path says why it gives no verdict") {

@@ -100,6 +100,57 @@ TEST_CASE("steps by the name of a range, however few") {
                     Catch::Matchers::Contains("no range is named 'prefill'"));
 }
 
+TEST_CASE("only whole steps count: without work after it the last one ends the window") {
+  const profile::Trace trace = training(6).build();
+  CHECK(test::analyze_window(trace, Kind::steps).window.steps == 5);
+  // the same without the kernel that was launched after the last step
+  test::TraceBuilder t;
+  std::int64_t at = 0;
+  for (int s = 0; s < 6; ++s) {
+    t.range(RangeKind::annotation, fmt::format("ProfilerStep#{}", s), 1, at, at + 100 * us);
+    t.call("cudaLaunchKernel", 1, at + 60 * us, at + 65 * us, s);  // late: data is loaded before
+    t.kernel("k", 0, 7, at + 70 * us, at + 80 * us, s);
+    at += 100 * us;
+  }
+  const analysis::Report report = test::analyze_window(t.build(), Kind::automatic);
+  CHECK(report.window.steps == 4);  // 1 to 4; 0 warms up
+  CHECK(report.window.to_ns - report.window.from_ns == 400 * us);
+}
+
+TEST_CASE("one step, or one whole period, is no reason to look at less than everything") {
+  for (const int steps : {1, 2}) {
+    test::TraceBuilder t;
+    t.call("cudaMalloc", 1, 0, 900 * us, 1000);
+    for (int s = 0; s < steps; ++s) {
+      t.range(RangeKind::annotation, fmt::format("ProfilerStep#{}", s), 1, s * 1000 * us,
+              (s + 1) * 1000 * us);
+      t.call("cudaLaunchKernel", 1, (s * 1000 + 950) * us, (s * 1000 + 955) * us, s);
+      t.kernel("k", 0, 7, (s * 1000 + 960) * us, (s * 1000 + 970) * us, s);
+    }
+    const analysis::Report report = test::analyze_window(t.build(), Kind::automatic);
+    CHECK(report.steps.count == steps);
+    CHECK(report.window.kind == analysis::WindowKind::all);
+  }
+}
+
+TEST_CASE("work that overlaps the window counts whole in sums, clipped in unions") {
+  test::TraceBuilder t;
+  t.kernel("before", 0, 7, 0, 100 * us);
+  t.kernel("across", 0, 8, 90 * us, 150 * us);
+  t.kernel("inside", 0, 7, 120 * us, 130 * us);
+  t.kernel("after", 0, 7, 200 * us, 210 * us);
+  t.range(RangeKind::annotation, "part", 1, 100 * us, 200 * us);
+  const analysis::Report report = test::analyze_window(t.build(), Kind::range, "part");
+  const analysis::DeviceTimeline& d = report.devices.at(0).timeline;
+  CHECK(d.kernels == 2);
+  CHECK(d.kernel_ns == 70 * us);
+  CHECK(d.kernel_union_ns == 50 * us);
+  std::int64_t table = 0;
+  for (const analysis::KernelStatistics& k : report.kernels) table += k.total_ns;
+  CHECK(table == d.kernel_ns);
+  CHECK(d.kernel_ns >= d.kernel_union_ns);
+}
+
 TEST_CASE("a window of one range holds its host time and the work it launched") {
   const profile::Trace trace = training(3, "decode").build();
   const analysis::Report second = test::analyze_window(trace, Kind::range, "decode#1");
