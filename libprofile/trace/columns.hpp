@@ -35,8 +35,8 @@ struct ActivityColumns {
   std::vector<RowIndex> launch;           ///< row of Trace::api_calls; kNoRow: no launch record
   std::vector<std::int64_t> correlation;  ///< as recorded; kUnknown: none
   std::vector<RowIndex> graph_node;       ///< row of Trace::graph_nodes; kNoRow: not in a graph
-  std::vector<RowIndex> op;               ///< row of Trace::ranges the source itself names as origin
-  std::vector<std::uint32_t> sequence;    ///< position among all GPU work of its source
+  std::vector<RowIndex> op;             ///< row of Trace::ranges the source itself names as origin
+  std::vector<std::uint32_t> sequence;  ///< position among all GPU work of its source
 
   std::size_t size() const { return start_ns.size(); }
 };
@@ -46,11 +46,28 @@ struct KernelColumns : ActivityColumns {
 };
 
 enum class CopyKind : std::uint8_t {
-  unknown, host_to_device, device_to_host, device_to_device, host_to_host, peer_to_peer,
-  host_to_array, array_to_host, array_to_array, array_to_device, device_to_array
+  unknown,
+  host_to_device,
+  device_to_host,
+  device_to_device,
+  host_to_host,
+  peer_to_peer,
+  host_to_array,
+  array_to_host,
+  array_to_array,
+  array_to_device,
+  device_to_array
 };
 
-enum class MemoryKind : std::uint8_t { unknown, pageable, pinned, device, array, managed, device_static };
+enum class MemoryKind : std::uint8_t {
+  unknown,
+  pageable,
+  pinned,
+  device,
+  array,
+  managed,
+  device_static
+};
 
 struct CopyColumns : ActivityColumns {
   std::vector<std::int64_t> bytes;  ///< kUnknown: not recorded
@@ -79,7 +96,7 @@ struct ApiCallColumns {
 };
 
 enum class RangeKind : std::uint8_t {
-  op,               ///< a framework operator (Kineto cpu_op, Operator): it runs code, so it covers host time
+  op,  ///< a framework operator (Kineto cpu_op, Operator): it runs code, so it covers host time
   annotation,       ///< a named interval a user or framework set (user_annotation, ProfilerStep#)
   push_pop,         ///< NVTX range of one thread
   start_end,        ///< NVTX range that may cross threads
@@ -106,11 +123,14 @@ struct SyncColumns {
   std::vector<Nanoseconds> start_ns;
   std::vector<Nanoseconds> end_ns;
   std::vector<SyncKind> kind;
-  std::vector<RowIndex> device;         ///< row of Trace::devices; kNoRow: not recorded
-  std::vector<RowIndex> stream;         ///< stream that waits, or that is waited for; kNoRow: none recorded
-  std::vector<RowIndex> event_stream;   ///< stream on which the awaited event was recorded; kNoRow: unknown
-  std::vector<RowIndex> event_record;   ///< row of Trace::api_calls, the cudaEventRecord; kNoRow: unknown
-  std::vector<RowIndex> call;           ///< row of Trace::api_calls, the synchronising call; kNoRow: unknown
+  std::vector<RowIndex> device;  ///< row of Trace::devices; kNoRow: not recorded
+  std::vector<RowIndex>
+      stream;  ///< stream that waits, or that is waited for; kNoRow: none recorded
+  std::vector<RowIndex>
+      event_stream;  ///< stream on which the awaited event was recorded; kNoRow: unknown
+  std::vector<RowIndex>
+      event_record;            ///< row of Trace::api_calls, the cudaEventRecord; kNoRow: unknown
+  std::vector<RowIndex> call;  ///< row of Trace::api_calls, the synchronising call; kNoRow: unknown
   std::vector<std::int64_t> correlation;
   std::vector<std::int64_t> event_id;
 

@@ -12,6 +12,8 @@ using Nanoseconds = std::int64_t;
 
 /// CUPTI writes start = end = 0 for a record whose time stamps were lost: such a record exists and
 /// is counted, but has no place on the time line.
-constexpr bool has_timestamp(Nanoseconds start, Nanoseconds end) { return start != 0 || end != 0; }
+constexpr bool has_timestamp(Nanoseconds start, Nanoseconds end) {
+  return start != 0 || end != 0;
+}
 
 }  // namespace gprofml::profile

@@ -135,8 +135,12 @@ struct Trace {
   StringId intern(std::string_view text) { return strings.intern(text); }
   std::string_view text(StringId id) const { return strings.view(id); }
 
-  RowIndex device_of_stream(RowIndex stream) const { return contexts[streams[stream].context].device; }
-  RowIndex process_of_stream(RowIndex stream) const { return contexts[streams[stream].context].process; }
+  RowIndex device_of_stream(RowIndex stream) const {
+    return contexts[streams[stream].context].device;
+  }
+  RowIndex process_of_stream(RowIndex stream) const {
+    return contexts[streams[stream].context].process;
+  }
 };
 
 /// Puts all tables in canonical order (see Trace) and renumbers every reference.
