@@ -79,6 +79,15 @@ class BadUsage(CommandLineTest):
     def test_window_and_range_exclude_each_other(self):
         self.assert_refused(run("analyze", SAMPLE, "--window", "all", "--range", "x"), "--range")
 
+    def test_the_readme_shows_what_the_demo_prints(self):
+        readme = (SOURCE / "README.md").read_text()
+        shown = readme[readme.index("```\nHOST-BOUND") + 4:]
+        shown = shown[:shown.index("```")].splitlines()
+        printed = run("analyze", SAMPLE).stdout.splitlines()
+        for line in shown:
+            if line.strip() != "...":
+                self.assertIn(line, printed)
+
     def test_the_input_is_never_replaced_by_its_report(self):
         trace = self.folder / "trace.json"
         trace.write_bytes(SAMPLE.read_bytes())
