@@ -32,8 +32,11 @@ RunInfo run_info(const DependencyGraph& graph, const AnalyzeOptions& options) {
   run.source = options.source;
   const auto& meta = graph.trace.meta;
   if (const auto it = meta.find("command"); it != meta.end()) run.command = it->second;
-  if (const auto it = meta.find("simulated"); it != meta.end()) {
-    run.simulated = it->second != "false" && it->second != "0";
+  // run.db says "simulated"; a foreign file of ours carries the mark in its own header.
+  for (const char* mark : {"simulated", "gprofml_simulated"}) {
+    const auto it = meta.find(mark);
+    if (it == meta.end()) continue;
+    run.simulated = run.simulated || (it->second != "false" && it->second != "0");
   }
   // Ranges never stretch a window, but they were recorded: the run is as long as they say.
   const std::optional<Window> all = whole_trace(graph);

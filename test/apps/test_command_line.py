@@ -79,6 +79,12 @@ class BadUsage(CommandLineTest):
     def test_window_and_range_exclude_each_other(self):
         self.assert_refused(run("analyze", SAMPLE, "--window", "all", "--range", "x"), "--range")
 
+    def test_simulated_samples_say_so(self):
+        for sample in SAMPLES:
+            self.assertIn("SIMULATED GPU", run("analyze", sample).stdout)
+            done = run("analyze", sample, "--format", "json")
+            self.assertTrue(json.loads(done.stdout)["run"]["simulated"])
+
     def test_the_readme_shows_what_the_demo_prints(self):
         readme = (SOURCE / "README.md").read_text()
         shown = readme[readme.index("```\nHOST-BOUND") + 4:]
