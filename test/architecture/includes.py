@@ -47,6 +47,9 @@ APPS = Rule(("libanalysis/",) + tuple(f"libprofile/{part}/" for part in (
     "trace", "devices", "store", "import", "export", "capture", "metrics", "history")),
     ("fmt/", "CLI/"), True)
 INJECTION = Rule(("libprofile/spool/format.hpp",), ("cupti", "cuda", "nvtx", "generated_"), True)
+# The simulated GPU is built from NVIDIA's headers alone: it must not know the product it tests.
+SIMGPU = Rule((), ("cupti", "cuda", "crt/", "nvtx", "generated_", "driver_types.h", "vector_types.h",
+                   "nlohmann/", "fmt/", "catch2/"), True)
 # Traces with known truth must not know the analysis that they judge.
 SYNTH = Rule(("libprofile/trace/", "test/seeds.hpp"), ("fmt/", "nlohmann/", "zlib.h", "catch2/"), True)
 ANYTHING = Rule(("libanalysis/", "libprofile/", "test/", "bench/"), ("",), True)
@@ -59,8 +62,8 @@ def part_of(path):
         return ""
     if folders[0] in ("libprofile", "libanalysis"):
         return "/".join(folders[:2])
-    if folders[:2] == ["test", "synth"]:
-        return "test/synth"
+    if folders[:2] in (["test", "synth"], ["test", "simgpu"]):
+        return "/".join(folders[:2])
     return folders[0]
 
 
@@ -72,6 +75,7 @@ def rule_of(part):
     if top == "libanalysis":
         return ANALYSIS_REPORT if rest == "report" else ANALYSIS
     return {"apps": APPS, "injection": INJECTION, "test/synth": SYNTH,
+            "test/simgpu": SIMGPU,
             "test": ANYTHING, "bench": ANYTHING, "samples": Rule(external=("cuda", "nvtx"), system=True),
             }.get(part)
 

@@ -1,0 +1,63 @@
+// From spool files to a Trace: what one recording's processes wrote, joined and translated.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "libprofile/trace/trace.hpp"
+
+namespace gprofml::profile {
+
+/// Spools that cannot be read at all. `what()` is one line: folder or file, why, what to do.
+class CaptureError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// How a recorded process came to its end, as far as its spool shows.
+enum class SpoolEnd : std::uint8_t {
+  orderly,        ///< the exit handler ran: everything is there
+  abrupt,         ///< killed, _exit, exec: what CUPTI still held is missing
+  still_running,  ///< the file is locked by its writer: read up to its last whole chunk
+  damaged         ///< a chunk in the middle does not verify: read up to there
+};
+
+/// One process of a recording.
+struct RecordedProcess {
+  std::string spool;                ///< file name
+  std::int64_t pid = kUnknown;
+  std::string command;
+  std::string cuda;                 ///< "recorded", or why CUDA was not; empty: CUDA never started
+  std::string nvtx;                 ///< the same for NVTX
+  SpoolEnd end = SpoolEnd::abrupt;
+  Nanoseconds last_written_ns = 0;  ///< of the last whole chunk, CLOCK_REALTIME
+  std::uint64_t bytes = 0;          ///< of the file
+  std::uint64_t lost_bytes = 0;     ///< behind the last whole chunk
+};
+
+struct Recording {
+  Trace trace;  ///< canonical; lost records and abrupt ends are in `trace.quality` too
+  std::vector<RecordedProcess> processes;  ///< as Trace::processes, in its order
+};
+
+struct MergeOptions {
+  /// Called now and then with the bytes read so far and in all.
+  std::function<void(std::uint64_t, std::uint64_t)> progress;
+};
+
+/// The spool files (*.spool) of a folder, by name. Throws CaptureError when it cannot be listed.
+std::vector<std::string> spools_in(const std::string& folder);
+
+/// Whether a folder looks like a recording's spool folder: it holds a *.spool file or a manifest.
+bool is_spool_folder(const std::string& folder);
+
+/// Reads every spool of a folder into one trace. Processes that use the same GPU (by UUID) share
+/// its row. A file that is no spool, or of a newer version, becomes a quality note
+/// ("unreadable_spool") and does not stop the others. Throws CaptureError when the folder cannot be
+/// read or holds no spool that can be.
+Recording merge_spools(const std::string& folder, const MergeOptions& options = {});
+
+}  // namespace gprofml::profile

@@ -1,0 +1,380 @@
+// The spool: what the injection library writes while the program runs, one append-only file a
+// process. The only header that the recorder and the reader share: plain structs, no library.
+//
+//   FileHeader                                            once
+//   ChunkHeader  record record record ...                 a batch, checksummed, written by one
+//   write ChunkHeader  record record ...
+//
+// A record is a RecordHeader and what follows it, a multiple of 8 bytes long. A reader skips record
+// kinds it does not know and ignores what a longer record of a newer writer holds behind the fields
+// it knows. There is no footer and no index: a file cut at any byte reads up to its last whole
+// chunk, and `End` only says that the process ended in an orderly way.
+//
+// Dictionaries (String, LaunchConfig, Thread, Domain) are records too and always stand before the
+// first record that uses them, in the same chunk or an earlier one. String 0 is the empty string
+// and never written.
+//
+// Times are nanoseconds on CUPTI's clock (CLOCK_REALTIME until CUPTI is loaded, which is the same
+// on a real system). Numbers of CUPTI's enumerations are stored as CUPTI gives them: the reader
+// translates, so that the part inside the program stays small.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gprofml::spool {
+
+inline constexpr char kMagic[8] = {'G', 'P', 'R', 'F', 'S', 'P', 'O', 'L'};
+inline constexpr std::uint32_t kFormatVersion = 1;
+inline constexpr std::uint32_t kByteOrder = 0x01020304;   ///< as the writer's machine stores it
+inline constexpr std::uint32_t kChunkMagic = 0x4b4e4843;  ///< "CHNK"
+
+/// No chunk is longer than this; a reader refuses more without allocating.
+inline constexpr std::uint32_t kLargestChunkBytes = 16u << 20;
+
+/// "Does not apply" in fields that hold ids (stream, event, context, device).
+inline constexpr std::uint32_t kNoId = 0xffffffffu;
+
+struct FileHeader {
+  char magic[8];
+  std::uint32_t version;
+  std::uint32_t byte_order;
+  std::int64_t start_ns;  ///< CLOCK_REALTIME when the file was opened
+  std::uint64_t nonce;    ///< random; also in the file's name
+  std::uint32_t pid;
+  std::uint32_t crc;  ///< CRC-32C of the bytes before it
+};
+static_assert(sizeof(FileHeader) == 40);
+
+struct ChunkHeader {
+  std::uint32_t magic;
+  std::uint32_t payload_bytes;
+  std::uint64_t sequence;     ///< 0, 1, 2, … without holes
+  std::int64_t written_ns;    ///< CLOCK_REALTIME when the chunk was handed to write()
+  std::uint32_t payload_crc;  ///< CRC-32C of the payload
+  std::uint32_t header_crc;   ///< CRC-32C of the header's bytes before it
+};
+static_assert(sizeof(ChunkHeader) == 32);
+
+enum class RecordKind : std::uint16_t {
+  fact = 1,  // dictionaries and facts
+  string = 2,
+  launch_config = 3,
+  thread = 4,
+  domain = 5,
+  note = 6,
+  status = 7,
+  end = 8,
+  device = 16,  // where work runs
+  context = 17,
+  stream = 18,
+  kernel = 32,  // what happened
+  copy = 33,
+  fill = 34,
+  api_call = 35,
+  sync = 36,
+  cuda_event = 37,
+  overhead = 38,
+  graph_node = 39,
+  graph_edge = 40,
+  range_push = 48,
+  range_pop = 49,
+  range_start = 50,
+  range_end = 51,
+  mark = 52,
+};
+
+struct RecordHeader {
+  RecordKind kind;
+  std::uint16_t reserved;
+  std::uint32_t bytes;  ///< whole record with this header, a multiple of 8
+};
+static_assert(sizeof(RecordHeader) == 8);
+
+// --- dictionaries and facts ------------------------------------------------------------------
+
+/// A key and its value, UTF-8, without terminators, behind the struct; padded with zeros. Keys:
+/// host, pid, parent_pid, executable, command (arguments separated by NUL), working_folder,
+/// library_version, cupti_path, cupti_version, driver_version, level, simulated (1), cuda
+/// ("recorded", or why not), nvtx ("recorded", or why not). A key said again replaces the earlier.
+struct Fact {
+  RecordHeader header;
+  std::uint32_t key_bytes;
+  std::uint32_t value_bytes;
+};
+static_assert(sizeof(Fact) == 16);
+
+/// A name; its bytes follow, padded with zeros.
+struct String {
+  RecordHeader header;
+  std::uint32_t id;
+  std::uint32_t text_bytes;
+};
+static_assert(sizeof(String) == 16);
+
+struct LaunchConfig {
+  RecordHeader header;
+  std::uint32_t id;
+  std::int32_t grid[3];
+  std::int32_t block[3];
+  std::int32_t cluster[3];  ///< 0: not launched with clusters
+  std::int32_t registers_per_thread;
+  std::int32_t static_shared_bytes;
+  std::int32_t dynamic_shared_bytes;
+  std::uint32_t local_bytes_per_thread;
+};
+static_assert(sizeof(LaunchConfig) == 64);
+
+struct Thread {
+  RecordHeader header;
+  std::uint32_t tid;   ///< gettid()
+  std::uint32_t name;  ///< String
+};
+static_assert(sizeof(Thread) == 16);
+
+/// An NVTX domain. Domain 0 is the default one and never written.
+struct Domain {
+  RecordHeader header;
+  std::uint32_t id;
+  std::uint32_t name;  ///< String
+};
+static_assert(sizeof(Domain) == 16);
+
+/// Something a reader should know about the recording. `code` is stable, snake_case.
+struct Note {
+  RecordHeader header;
+  std::uint32_t code;    ///< String
+  std::uint32_t detail;  ///< String, a sentence
+  std::uint64_t count;
+};
+static_assert(sizeof(Note) == 24);
+
+/// Written every few hundred milliseconds and at the end; totals since the start.
+struct Status {
+  RecordHeader header;
+  std::int64_t realtime_ns;  ///< one moment on three clocks
+  std::int64_t monotonic_ns;
+  std::int64_t cupti_ns;             ///< 0: no CUPTI
+  std::uint64_t cupti_dropped;       ///< records CUPTI says it dropped
+  std::uint64_t discarded;           ///< records discarded because no buffer was free
+  std::uint64_t ranges_lost;         ///< NVTX events discarded because a thread's ring was full
+  std::uint64_t unknown_records;     ///< CUPTI records of kinds this library does not know
+  std::uint64_t incomplete_records;  ///< CUPTI records handed over unfinished
+  std::uint64_t writer_cpu_ns;       ///< CPU time of the writer thread
+};
+static_assert(sizeof(Status) == 80);
+
+enum class EndReason : std::uint32_t { exit_handler = 1, stopped = 2, write_failed = 3 };
+
+struct End {
+  RecordHeader header;
+  std::int64_t time_ns;
+  EndReason reason;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(End) == 24);
+
+// --- where work runs -------------------------------------------------------------------------
+
+struct Device {
+  RecordHeader header;
+  std::uint32_t id;    ///< CUDA ordinal in this process
+  std::uint32_t name;  ///< String
+  std::uint8_t uuid[16];
+  std::uint8_t mig_uuid[16];  ///< zeros: no MIG instance
+  std::uint64_t memory_bytes;
+  std::uint32_t multiprocessors;
+  std::uint32_t compute_major;
+  std::uint32_t compute_minor;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(Device) == 72);
+
+struct Context {
+  RecordHeader header;
+  std::uint32_t id;
+  std::uint32_t device;
+  std::uint32_t null_stream;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(Context) == 24);
+
+struct Stream {
+  RecordHeader header;
+  std::uint32_t context;
+  std::uint32_t id;
+  std::int32_t priority;
+  std::uint32_t flag;  ///< CUpti_ActivityStreamFlag
+  std::uint32_t correlation;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(Stream) == 32);
+
+// --- what happened ---------------------------------------------------------------------------
+
+struct Kernel {
+  RecordHeader header;
+  std::int64_t start_ns;
+  std::int64_t end_ns;
+  std::uint64_t graph_node;  ///< 0: not launched by a graph
+  std::uint32_t graph;
+  std::uint32_t name;  ///< String, as the compiler mangled it
+  std::uint32_t device;
+  std::uint32_t context;
+  std::uint32_t stream;
+  std::uint32_t correlation;
+  std::uint32_t launch_config;  ///< LaunchConfig, kNoId: none
+  std::uint32_t reserved;
+};
+static_assert(sizeof(Kernel) == 64);
+
+struct Copy {
+  RecordHeader header;
+  std::int64_t start_ns;
+  std::int64_t end_ns;
+  std::uint64_t bytes;
+  std::uint64_t graph_node;
+  std::uint32_t graph;
+  std::uint32_t device;
+  std::uint32_t context;
+  std::uint32_t stream;
+  std::uint32_t correlation;
+  std::uint32_t source_device;  ///< peer copies; else kNoId
+  std::uint32_t target_device;
+  std::uint8_t copy_kind;      ///< CUpti_ActivityMemcpyKind
+  std::uint8_t source_memory;  ///< CUpti_ActivityMemoryKind
+  std::uint8_t target_memory;
+  std::uint8_t flags;  ///< CUpti_ActivityFlag: 1 asynchronous
+};
+static_assert(sizeof(Copy) == 72);
+
+struct Fill {
+  RecordHeader header;
+  std::int64_t start_ns;
+  std::int64_t end_ns;
+  std::uint64_t bytes;
+  std::uint64_t graph_node;
+  std::uint32_t graph;
+  std::uint32_t device;
+  std::uint32_t context;
+  std::uint32_t stream;
+  std::uint32_t correlation;
+  std::uint32_t value;
+  std::uint8_t memory;  ///< CUpti_ActivityMemoryKind
+  std::uint8_t flags;
+  std::uint8_t reserved[6];
+};
+static_assert(sizeof(Fill) == 72);
+
+struct ApiCall {
+  RecordHeader header;
+  std::int64_t start_ns;
+  std::int64_t end_ns;
+  std::uint32_t correlation;
+  std::uint32_t name;  ///< String, from cuptiGetCallbackName
+  std::uint32_t tid;
+  std::uint32_t return_value;
+  std::uint32_t domain;  ///< 0 runtime, 1 driver
+  std::uint32_t callback_id;
+};
+static_assert(sizeof(ApiCall) == 48);
+
+struct Sync {
+  RecordHeader header;
+  std::int64_t start_ns;
+  std::int64_t end_ns;
+  std::uint64_t event_sync;  ///< joins with CudaEvent::event_sync; ~0: none
+  std::uint32_t type;        ///< CUpti_ActivitySynchronizationType
+  std::uint32_t correlation;
+  std::uint32_t context;
+  std::uint32_t stream;  ///< kNoId: none
+  std::uint32_t event;   ///< kNoId: none
+  std::uint32_t return_value;
+};
+static_assert(sizeof(Sync) == 56);
+
+struct CudaEvent {
+  RecordHeader header;
+  std::uint64_t event_sync;     ///< ~0: not known (CUPTI before 12.8)
+  std::int64_t device_time_ns;  ///< 0: not recorded
+  std::uint32_t correlation;
+  std::uint32_t context;
+  std::uint32_t stream;
+  std::uint32_t event;
+};
+static_assert(sizeof(CudaEvent) == 40);
+
+struct Overhead {
+  RecordHeader header;
+  std::int64_t start_ns;
+  std::int64_t end_ns;
+  std::uint32_t kind;  ///< CUpti_ActivityOverheadKind
+  std::uint32_t tid;   ///< 0: not one thread's
+  std::uint32_t correlation;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(Overhead) == 40);
+
+/// A node came into being in a graph: by capture or by hand (`original_node` 0), or as the copy of
+/// another when a graph was cloned or instantiated. Thread and time say which range was open.
+struct GraphNode {
+  RecordHeader header;
+  std::int64_t time_ns;
+  std::uint64_t node;
+  std::uint64_t original_node;
+  std::uint32_t graph;
+  std::uint32_t original_graph;
+  std::uint32_t type;  ///< CUgraphNodeType
+  std::uint32_t tid;
+};
+static_assert(sizeof(GraphNode) == 48);
+
+struct GraphEdge {
+  RecordHeader header;
+  std::uint64_t source;  ///< node
+  std::uint64_t target;  ///< node that runs after it
+};
+static_assert(sizeof(GraphEdge) == 24);
+
+/// nvtxRangePush and nvtxMark. A thread's pushes and pops of one domain nest.
+struct RangePush {
+  RecordHeader header;
+  std::int64_t time_ns;
+  std::uint32_t tid;
+  std::uint32_t domain;  ///< Domain, 0: the default one
+  std::uint32_t name;    ///< String
+  std::uint32_t category;
+};
+static_assert(sizeof(RangePush) == 32);
+using Mark = RangePush;
+
+struct RangePop {
+  RecordHeader header;
+  std::int64_t time_ns;
+  std::uint32_t tid;
+  std::uint32_t domain;
+};
+static_assert(sizeof(RangePop) == 24);
+
+/// nvtxRangeStart and nvtxRangeEnd: joined by `id`, on any thread.
+struct RangeStart {
+  RecordHeader header;
+  std::int64_t time_ns;
+  std::uint64_t id;
+  std::uint32_t tid;
+  std::uint32_t domain;
+  std::uint32_t name;
+  std::uint32_t category;
+};
+static_assert(sizeof(RangeStart) == 40);
+
+struct RangeEnd {
+  RecordHeader header;
+  std::int64_t time_ns;
+  std::uint64_t id;
+  std::uint32_t tid;
+  std::uint32_t domain;
+};
+static_assert(sizeof(RangeEnd) == 32);
+
+}  // namespace gprofml::spool
