@@ -1,0 +1,110 @@
+#include "libprofile/capture/pass_on_signals.hpp"
+
+#include <errno.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <optional>
+
+namespace gprofml::profile {
+namespace {
+
+class Waiter {
+ public:
+  Waiter(pid_t program, const sigset_t& waiting) : program_(program), waiting_(waiting) {}
+
+  int wait() {
+    while (!ended_) {
+      siginfo_t info{};
+      const int signal = sigwaitinfo(&waiting_, &info);
+      if (signal == SIGCHLD) {
+        look_at_program();
+      } else if (signal > 0) {
+        handle(signal, info);
+      }
+    }
+    return *ended_;
+  }
+
+ private:
+  /// What the program did since the last look. Signals of children come bundled.
+  void look_at_program() {
+    int status = 0;
+    pid_t found = 0;
+    while (!ended_ && (found = waitpid(program_, &status, WNOHANG | WUNTRACED | WCONTINUED)) != 0) {
+      if (found < 0) {
+        if (errno == EINTR) continue;
+        ended_ = 0;  // somebody else took its status; nothing is left to wait for
+      } else if (WIFSTOPPED(status)) {
+        stopped_ = true;
+        follow_stop(WSTOPSIG(status));
+      } else if (WIFCONTINUED(status)) {
+        stopped_ = false;
+      } else {
+        ended_ = status;
+      }
+    }
+  }
+
+  /// A stop that comes from the terminal stops the whole job. SIGSTOP is somebody who means the
+  /// program alone, and who will continue it alone: then we must be there when it ends.
+  void follow_stop(int signal) {
+    if (signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) stop_and_resume();
+  }
+
+  void stop_and_resume() {
+    raise(SIGSTOP);  // returns when somebody continues us, who may have meant the group or us alone
+    const sigset_t continued = only(SIGCONT);
+    const timespec no_time{0, 0};
+    while (sigtimedwait(&continued, nullptr, &no_time) > 0) {
+    }
+    note_if_continued();
+    if (stopped_) kill(program_, SIGCONT);
+    stopped_ = false;
+  }
+
+  void note_if_continued() {
+    siginfo_t info{};
+    if (waitid(P_PID, static_cast<id_t>(program_), &info, WCONTINUED | WNOHANG) == 0 &&
+        info.si_pid == program_) {
+      stopped_ = false;
+    }
+  }
+
+  void handle(int signal, const siginfo_t& info) {
+    if (signal == SIGTSTP && stopped_) {
+      stop_and_resume();  // Ctrl-Z, and the program is stopped already
+    } else if (is_for_us_alone(signal, info)) {
+      kill(program_, signal);
+    }
+  }
+
+  /// What the kernel sends it sends to the group, so the program has it already; but a hang-up goes
+  /// to the session's leader alone, and a timer that we inherited is meant for the program.
+  static bool is_for_us_alone(int signal, const siginfo_t& info) {
+    if (info.si_code <= 0) return true;
+    if (signal == SIGHUP) return getsid(0) == getpid();
+    return signal == SIGALRM;
+  }
+
+  static sigset_t only(int signal) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, signal);
+    return set;
+  }
+
+  pid_t program_;
+  const sigset_t& waiting_;
+  bool stopped_ = false;
+  std::optional<int> ended_;
+};
+
+}  // namespace
+
+int pass_on_signals(pid_t program, const sigset_t& waiting) {
+  return Waiter(program, waiting).wait();
+}
+
+}  // namespace gprofml::profile

@@ -1,0 +1,124 @@
+#include "libprofile/capture/spool_folder.hpp"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string_view>
+
+#include "libprofile/capture/manifest.hpp"
+
+namespace gprofml::profile {
+namespace {
+
+constexpr int kAttempts = 16;
+constexpr std::string_view kSpoolSuffix = ".spool";
+
+std::uint64_t nonce() {
+  std::random_device device;
+  return (std::uint64_t{device()} << 32) | device();
+}
+
+/// A new folder whose name starts with `stem`; empty, with errno, when that fails.
+std::string new_folder(const std::string& stem) {
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const std::string path = fmt::format("{}.spool-{}-{:016x}", stem, getpid(), nonce());
+    if (mkdir(path.c_str(), 0700) == 0) {
+      // A umask may have taken the owner's own rights; the processes of the program need them.
+      chmod(path.c_str(), 0700);
+      return path;
+    }
+    if (errno != EEXIST) break;
+  }
+  return {};
+}
+
+std::string folder_for_temporary_files() {
+  const char* const chosen = std::getenv("TMPDIR");
+  return chosen != nullptr && chosen[0] == '/' ? chosen : "/tmp";
+}
+
+std::string name_of(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+/// The names in a folder, but for "." and ".."; empty when it cannot be read.
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  DIR* const directory = opendir(folder.c_str());
+  if (directory == nullptr) return names;
+  while (const dirent* const entry = readdir(directory)) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  closedir(directory);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool is_locked(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+  if (descriptor < 0) return false;
+  const bool locked = flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  close(descriptor);
+  return locked;
+}
+
+void pause_ms(int milliseconds) {
+  timespec rest{0, milliseconds * 1'000'000L};
+  nanosleep(&rest, nullptr);
+}
+
+}  // namespace
+
+SpoolFolder make_spool_folder(const std::string& output) {
+  SpoolFolder folder;
+  folder.path = new_folder(output);
+  if (!folder.path.empty()) return folder;
+  folder.beside = false;
+  folder.reason = std::strerror(errno);
+  // Beside the output its name may be too long; here it is not needed to tell recordings apart.
+  const std::string name = name_of(output).substr(0, 100);
+  folder.path = new_folder(folder_for_temporary_files() + "/" + name);
+  if (folder.path.empty()) folder.reason = std::strerror(errno);
+  return folder;
+}
+
+bool remove_spool_folder(const std::string& folder) {
+  for (const std::string& name : names_in(folder)) {
+    if (ends_with(name, kSpoolSuffix)) unlink((folder + "/" + name).c_str());
+  }
+  // Last, so that what is left when this is interrupted can still be told as a spool folder.
+  unlink((folder + "/" + kManifestName).c_str());
+  return rmdir(folder.c_str()) == 0 || errno == ENOENT;
+}
+
+std::vector<std::string> live_spools(const std::string& folder) {
+  std::vector<std::string> live;
+  for (const std::string& name : names_in(folder)) {
+    if (ends_with(name, kSpoolSuffix) && is_locked(folder + "/" + name)) live.push_back(name);
+  }
+  return live;
+}
+
+void wait_for_writers(const std::string& folder, int patience_ms) {
+  constexpr int kStep = 10;
+  for (int waited = 0; waited < patience_ms && !live_spools(folder).empty(); waited += kStep) {
+    pause_ms(kStep);
+  }
+}
+
+}  // namespace gprofml::profile
