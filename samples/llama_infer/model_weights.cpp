@@ -15,7 +15,8 @@ class Places {
     return next(rows, columns, 0.0f, std::sqrt(3.0f / static_cast<float>(columns)));
   }
   Tensor norm(int columns) { return next(1, columns, 1.0f, 0.1f); }
-  Tensor embedding(int rows, int columns) { return next(rows, columns, 0.0f, 1.0f); }
+  /// Small beside what the layers add, so that a token depends on more than the one before it.
+  Tensor embedding(int rows, int columns) { return next(rows, columns, 0.0f, 0.02f); }
   std::size_t used() const { return used_; }
 
  private:
