@@ -67,6 +67,7 @@ void add_calls(Trace& trace, Nanoseconds begin) {
     calls.thread.push_back(0);
     calls.correlation.push_back(static_cast<std::int64_t>(i));
     calls.kind.push_back(ApiKind::runtime);
+    calls.result.push_back(kUnknown);
   }
 }
 

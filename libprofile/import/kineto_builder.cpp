@@ -248,6 +248,7 @@ void KinetoBuilder::take_call(const KinetoEvent& event, Interval when, ApiKind k
   calls.thread.push_back(thread_of(event));
   calls.correlation.push_back(number(event.arg(KinetoArg::correlation)));
   calls.kind.push_back(kind);
+  calls.result.push_back(kUnknown);
 }
 
 void KinetoBuilder::take_range(const KinetoEvent& event, Interval when, RangeKind kind) {

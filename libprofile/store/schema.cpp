@@ -63,7 +63,9 @@ CREATE TABLE context (
 CREATE TABLE stream (
   id INTEGER PRIMARY KEY,
   context INTEGER REFERENCES context(id),
-  stream_id INTEGER                                 -- as recorded
+  stream_id INTEGER,                                -- as recorded
+  flags INTEGER NOT NULL,                           -- 0 unknown, 1 blocking, 2 non_blocking, 3 null_stream, 4 per_thread
+  priority INTEGER
 );
 
 -- How kernels were launched; each combination once.
@@ -83,7 +85,10 @@ CREATE TABLE graph_node (
   id INTEGER PRIMARY KEY,
   process INTEGER REFERENCES process(id),
   graph_id INTEGER,
-  node_id INTEGER
+  node_id INTEGER,
+  type INTEGER NOT NULL REFERENCES string(id),      -- kernel, memcpy, …
+  op INTEGER REFERENCES range(id),                  -- the range in which it was captured or made
+  call INTEGER REFERENCES api_call(id)              -- the call that made it
 );
 
 -- Dependencies between nodes of CUDA graphs.
@@ -101,7 +106,8 @@ CREATE TABLE api_call (
   name INTEGER NOT NULL REFERENCES string(id),
   thread INTEGER REFERENCES thread(id),
   kind INTEGER NOT NULL,                            -- 0 runtime, 1 driver
-  correlation INTEGER
+  correlation INTEGER,
+  result INTEGER                                    -- what it returned, 0: success
 );
 
 -- Named host intervals: NVTX ranges, framework ops, Python frames.
@@ -320,12 +326,26 @@ FROM device
 CREATE VIEW stream_named AS
 SELECT stream.id, stream.stream_id, stream.context, context.context_id, context.device,
   device.ordinal AS device_ordinal, name.text AS device_name, context.process,
-  process.pid AS process_pid, process.rank AS rank
+  process.pid AS process_pid, process.rank AS rank,
+  CASE stream.flags WHEN 0 THEN 'unknown' WHEN 1 THEN 'blocking' WHEN 2 THEN 'non_blocking'
+    WHEN 3 THEN 'null_stream' WHEN 4 THEN 'per_thread' END AS flags,
+  stream.priority
 FROM stream
   LEFT JOIN context ON context.id = stream.context
   LEFT JOIN device ON device.id = context.device
   LEFT JOIN string AS name ON name.id = device.name
   LEFT JOIN process ON process.id = context.process;
+
+CREATE VIEW graph_node_named AS
+SELECT graph_node.id, graph_id, node_id, type.text AS type,
+  (SELECT text FROM range JOIN string ON string.id = range.name
+   WHERE range.id = graph_node.op) AS op_name,
+  (SELECT text FROM api_call JOIN string ON string.id = api_call.name
+   WHERE api_call.id = graph_node.call) AS call_name,
+  process.pid AS process_pid, process.rank AS rank
+FROM graph_node
+  LEFT JOIN string AS type ON type.id = graph_node.type
+  LEFT JOIN process ON process.id = graph_node.process;
 
 CREATE VIEW kernel_named AS
 SELECT kernel.id, name.text AS name, start_ns, end_ns, end_ns - start_ns AS duration_ns,
@@ -391,7 +411,7 @@ FROM fill
 CREATE VIEW api_call_named AS
 SELECT api_call.id, name.text AS name, start_ns, end_ns, end_ns - start_ns AS duration_ns,
   CASE kind WHEN 0 THEN 'runtime' WHEN 1 THEN 'driver' END AS kind,
-  thread.tid, thread.name AS thread_name, thread.process_pid, thread.rank, correlation
+  thread.tid, thread.name AS thread_name, thread.process_pid, thread.rank, correlation, result
 FROM api_call
   LEFT JOIN string AS name ON name.id = api_call.name
   LEFT JOIN thread_named AS thread ON thread.id = api_call.thread;
@@ -421,6 +441,22 @@ FROM sync
   LEFT JOIN stream AS event_stream ON event_stream.id = sync.event_stream
   LEFT JOIN api_call_named AS call ON call.id = sync.call
   LEFT JOIN api_call_named AS record ON record.id = sync.event_record;
+
+CREATE VIEW cuda_event_named AS
+SELECT cuda_event.id, event_id, time_ns, stream.device, stream.device_ordinal, stream.stream_id,
+  call.name AS call_name, call.start_ns AS call_start_ns, stream.process_pid, stream.rank,
+  cuda_event.correlation
+FROM cuda_event
+  LEFT JOIN stream_named AS stream ON stream.id = cuda_event.stream
+  LEFT JOIN api_call_named AS call ON call.id = cuda_event.call;
+
+CREATE VIEW overhead_named AS
+SELECT overhead.id, kind.text AS kind, start_ns, end_ns, end_ns - start_ns AS duration_ns,
+  thread.tid, process.pid AS process_pid, process.rank AS rank
+FROM overhead
+  LEFT JOIN string AS kind ON kind.id = overhead.kind
+  LEFT JOIN thread ON thread.id = overhead.thread
+  LEFT JOIN process ON process.id = overhead.process;
 
 CREATE VIEW memory_event_named AS
 SELECT memory_event.id, time_ns, bytes, printf('0x%x', address) AS address, memory_event.device,

@@ -72,8 +72,7 @@ std::string_view type_name(int type) {
   }
 }
 
-void check_table(const Source& source, std::string_view table,
-                 const std::vector<std::string_view>& columns) {
+std::vector<std::string> stored_columns(const Source& source, std::string_view table) {
   check_is_table(source, table);
   const Statement info =
       prepare_or_fail(source, table, fmt::format("PRAGMA main.table_xinfo(\"{}\")", table));
@@ -84,11 +83,22 @@ void check_table(const Source& source, std::string_view table,
     if (sqlite3_column_int(info.get(), kHidden) == 0)
       stored.emplace_back(column_text(info.get(), kName));
   }
+  return stored;
+}
+
+void check_columns(const Source& source, std::string_view table,
+                   const std::vector<std::string>& stored,
+                   const std::vector<std::string_view>& columns) {
   for (const std::string_view column : columns) {
     if (std::find(stored.begin(), stored.end(), column) == stored.end()) {
       throw table_error(source.file, table, fmt::format("it stores no column `{}`", column));
     }
   }
+}
+
+void check_table(const Source& source, std::string_view table,
+                 const std::vector<std::string_view>& columns) {
+  check_columns(source, table, stored_columns(source, table), columns);
 }
 
 void check_id(const Source& source, std::string_view table, sqlite3_value* id, std::uint64_t row) {

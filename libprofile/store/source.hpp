@@ -33,8 +33,16 @@ std::string_view column_text(sqlite3_stmt* statement, int column);
 /// What an SQLite type is called in a message: "text", "an integer" …
 std::string_view type_name(int type);
 
-/// Throws unless `table` is a real table (no view or virtual table) that stores all of `columns`.
-/// More columns are fine: a later version of the same schema may add some.
+/// The columns that `table` stores. Throws unless it is a real table (no view or virtual table).
+std::vector<std::string> stored_columns(const Source& source, std::string_view table);
+
+/// Throws unless all of `columns` are among those that `table` stores.
+void check_columns(const Source& source, std::string_view table,
+                   const std::vector<std::string>& stored,
+                   const std::vector<std::string_view>& columns);
+
+/// Throws unless `table` is a real table that stores all of `columns`. More columns are fine: a
+/// later version of the same schema may add some.
 void check_table(const Source& source, std::string_view table,
                  const std::vector<std::string_view>& columns);
 

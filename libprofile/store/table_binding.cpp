@@ -71,6 +71,13 @@ class TableBinder {
     return *this;
   }
 
+  /// The column added last is one that older files of this schema version lack: there it reads as
+  /// NULL, or as 0 where it cannot be NULL.
+  TableBinder& added_later() {
+    table_.columns.back().may_miss = true;
+    return *this;
+  }
+
   TableBinding take() { return std::move(table_); }
 
  private:
@@ -154,6 +161,10 @@ void bind_dimensions(Trace& trace, std::vector<TableBinding>& tables) {
       TableBinder(TableId::stream, "stream", trace.streams.size())
           .member("context", trace.streams, &Stream::context, reference(TableId::context))
           .member("stream_id", trace.streams, &Stream::id, kOptionalInteger)
+          .member("flags", trace.streams, &Stream::flags, enumeration(StreamKind::per_thread))
+          .added_later()
+          .member("priority", trace.streams, &Stream::priority, kOptionalInteger)
+          .added_later()
           .take());
 }
 
@@ -173,12 +184,6 @@ void bind_descriptions(Trace& trace, std::vector<TableBinding>& tables) {
           .member("local_bytes_per_thread", configs, &LaunchConfig::local_bytes_per_thread,
                   kOptionalInteger)
           .take());
-  auto& nodes = trace.graph_nodes;
-  tables.push_back(TableBinder(TableId::graph_node, "graph_node", nodes.size())
-                       .member("process", nodes, &GraphNode::process, reference(TableId::process))
-                       .member("graph_id", nodes, &GraphNode::graph_id, kOptionalInteger)
-                       .member("node_id", nodes, &GraphNode::node_id, kOptionalInteger)
-                       .take());
   tables.push_back(
       TableBinder(TableId::quality, "quality", trace.quality.size())
           .member("process", trace.quality, &QualityNote::process, reference(TableId::process))
@@ -197,6 +202,8 @@ void bind_host_events(Trace& trace, std::vector<TableBinding>& tables) {
                        .column("thread", calls.thread, reference(TableId::thread))
                        .column("kind", calls.kind, enumeration(ApiKind::driver))
                        .column("correlation", calls.correlation, kOptionalInteger)
+                       .column("result", calls.result, kOptionalInteger)
+                       .added_later()
                        .take());
   auto& ranges = trace.ranges;
   tables.push_back(TableBinder(TableId::range, "range", ranges.size())
@@ -207,6 +214,26 @@ void bind_host_events(Trace& trace, std::vector<TableBinding>& tables) {
                        .column("kind", ranges.kind, enumeration(RangeKind::python_function))
                        .column("domain", ranges.domain, kName)
                        .column("external_id", ranges.external_id, kOptionalInteger)
+                       .take());
+}
+
+void bind_graphs(Trace& trace, std::vector<TableBinding>& tables) {
+  auto& nodes = trace.graph_nodes;
+  tables.push_back(TableBinder(TableId::graph_node, "graph_node", nodes.size())
+                       .member("process", nodes, &GraphNode::process, reference(TableId::process))
+                       .member("graph_id", nodes, &GraphNode::graph_id, kOptionalInteger)
+                       .member("node_id", nodes, &GraphNode::node_id, kOptionalInteger)
+                       .member("type", nodes, &GraphNode::type, kName)
+                       .added_later()
+                       .member("op", nodes, &GraphNode::op, reference(TableId::range))
+                       .added_later()
+                       .member("call", nodes, &GraphNode::call, reference(TableId::api_call))
+                       .added_later()
+                       .take());
+  auto& edges = trace.graph_edges;
+  tables.push_back(TableBinder(TableId::graph_edge, "graph_edge", edges.size())
+                       .member("source", edges, &GraphEdge::source, reference(TableId::graph_node))
+                       .member("target", edges, &GraphEdge::target, reference(TableId::graph_node))
                        .take());
 }
 
@@ -261,6 +288,22 @@ void bind_other_events(Trace& trace, std::vector<TableBinding>& tables) {
                        .column("correlation", syncs.correlation, kOptionalInteger)
                        .column("event_id", syncs.event_id, kOptionalInteger)
                        .take());
+  auto& events = trace.cuda_events;
+  tables.push_back(TableBinder(TableId::cuda_event, "cuda_event", events.size())
+                       .column("event_id", events.event_id, kOptionalInteger)
+                       .column("stream", events.stream, reference(TableId::stream))
+                       .column("call", events.call, reference(TableId::api_call))
+                       .column("correlation", events.correlation, kOptionalInteger)
+                       .column("time_ns", events.time_ns, kOptionalInteger)
+                       .take());
+  auto& overheads = trace.overheads;
+  tables.push_back(TableBinder(TableId::overhead, "overhead", overheads.size())
+                       .column("start_ns", overheads.start_ns, kInteger)
+                       .column("end_ns", overheads.end_ns, kInteger)
+                       .column("kind", overheads.kind, kName)
+                       .column("process", overheads.process, reference(TableId::process))
+                       .column("thread", overheads.thread, reference(TableId::thread))
+                       .take());
   auto& memory = trace.memory_events;
   tables.push_back(TableBinder(TableId::memory_event, "memory_event", memory.size())
                        .column("time_ns", memory.time_ns, kInteger)
@@ -312,6 +355,7 @@ std::vector<TableBinding> bind_tables(Trace& trace) {
   bind_dimensions(trace, tables);
   bind_descriptions(trace, tables);
   bind_host_events(trace, tables);
+  bind_graphs(trace, tables);
   bind_gpu_work(trace, tables);
   bind_other_events(trace, tables);
   return tables;

@@ -29,14 +29,17 @@ enum class TableId : std::uint8_t {
   context,
   stream,
   launch_config,
-  graph_node,
   quality,
   api_call,
   range,
+  graph_node,
+  graph_edge,
   kernel,
   copy,
   fill,
   sync,
+  cuda_event,
+  overhead,
   memory_event,
   collective,
   none
@@ -50,6 +53,7 @@ struct ColumnBinding {
   std::uint64_t null_bits = 0;
   TableId target = TableId::none;  ///< the table whose row it names: values lie below its size
   std::uint64_t limit = 0;         ///< without a target, and under 8 bytes: values lie below
+  bool may_miss = false;           ///< added within schema version 1: older files lack it
   void* container = nullptr;       ///< the vector that holds the values
   std::byte* (*data)(void* container) = nullptr;
   std::size_t offset = 0;  ///< of the value in an element

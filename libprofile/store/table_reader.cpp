@@ -145,11 +145,21 @@ void reserve_rows(const Source& source, const TableBinding& table) {
 }  // namespace
 
 std::uint64_t read_table(const Source& source, const TableBinding& table, const TableSizes& sizes) {
-  std::vector<std::string_view> columns{"id"};
-  for (const ColumnBinding& column : table.columns) columns.push_back(column.name);
-  check_table(source, table.name, columns);
+  const std::vector<std::string> stored = stored_columns(source, table.name);
+  std::vector<std::string_view> required{"id"};
+  std::string selected = "\"id\"";
+  for (const ColumnBinding& column : table.columns) {
+    const bool present = std::find(stored.begin(), stored.end(), column.name) != stored.end();
+    if (present || !column.may_miss) {
+      required.push_back(column.name);
+      selected += fmt::format(",\"{}\"", column.name);
+    } else {
+      selected += column.nullable ? ",NULL" : ",0";  // what an older file says of it
+    }
+  }
+  check_columns(source, table.name, stored, required);
   reserve_rows(source, table);
-  return RowCollector(source, table, sizes).collect(quoted_list(columns));
+  return RowCollector(source, table, sizes).collect(selected);
 }
 
 }  // namespace gprofml::profile::detail

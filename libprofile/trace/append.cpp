@@ -100,8 +100,13 @@ void append_dimensions(Trace& trace, const Trace& other, Renumbering& to) {
                               other.launch_configs.end());
   for (GraphNode node : other.graph_nodes) {
     node.process = shifted(node.process, to.process);
+    node.type = to.string[node.type];
+    node.op = shifted(node.op, to.range);
+    node.call = shifted(node.call, to.api_call);
     trace.graph_nodes.push_back(node);
   }
+  for (const GraphEdge& edge : other.graph_edges)
+    trace.graph_edges.push_back({edge.source + to.graph_node, edge.target + to.graph_node});
   for (QualityNote note : other.quality) {
     note.process = shifted(note.process, to.process);
     note.code = to.string[note.code];
@@ -130,6 +135,8 @@ RowIndex renumbered(const Renumbering& to, ColumnRole role, RowIndex row) {
       return to.device[row];
     case ColumnRole::kernel:
       return row + to.kernel;
+    case ColumnRole::process:
+      return row + to.process;
     default:
       return row;
   }
@@ -192,6 +199,8 @@ void append(Trace& trace, const Trace& other) {
   append_table(trace.api_calls, other.api_calls, to);
   append_table(trace.ranges, other.ranges, to);
   append_table(trace.syncs, other.syncs, to);
+  append_table(trace.cuda_events, other.cuda_events, to);
+  append_table(trace.overheads, other.overheads, to);
   append_table(trace.memory_events, other.memory_events, to);
   append_table(trace.collectives, other.collectives, to);
 }

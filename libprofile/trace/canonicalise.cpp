@@ -1,6 +1,6 @@
 // Canonical order. Strings first (ids then compare as texts do), then the dimension tables from
-// the outside in, then the event tables; each step renumbers what refers to it, so the keys of the
-// next step are already canonical.
+// the outside in, then the event tables (graph nodes, which name ranges and calls, after those);
+// each step renumbers what refers to it, so the keys of the next step are already canonical.
 #include <algorithm>
 #include <numeric>
 #include <tuple>
@@ -49,6 +49,7 @@ void visit_dimension_strings(Trace& trace, Visit&& visit) {
   for (Process& p : trace.processes) visit(p.host), visit(p.source), visit(p.command);
   for (Thread& t : trace.threads) visit(t.name);
   for (Device& d : trace.devices) visit(d.uuid), visit(d.pci_bus), visit(d.host), visit(d.name);
+  for (GraphNode& n : trace.graph_nodes) visit(n.type);
   for (QualityNote& q : trace.quality) visit(q.code), visit(q.detail);
 }
 
@@ -114,6 +115,7 @@ void canonicalise_processes(Trace& trace) {
   for (Context& context : trace.contexts) renumber(context.process, new_row);
   for (GraphNode& node : trace.graph_nodes) renumber(node.process, new_row);
   for (QualityNote& note : trace.quality) renumber(note.process, new_row);
+  renumber_events(trace, ColumnRole::process, new_row);
 }
 
 void canonicalise_dimensions(Trace& trace) {
@@ -133,7 +135,6 @@ void canonicalise_dimensions(Trace& trace) {
                     return std::tuple(s.context, s.id);
                   }));
   renumber_events(trace, ColumnRole::launch_config, sort_unique(trace.launch_configs));
-  renumber_events(trace, ColumnRole::graph_node, sort_unique(trace.graph_nodes));
   sort_rows(trace.quality,
             [](const QualityNote& q) { return std::tuple(q.process, q.code, q.detail, q.count); });
 }
@@ -197,15 +198,38 @@ Order sort_activities(Table& table) {
 
 void canonicalise_host_events(Trace& trace) {
   ApiCallColumns& calls = trace.api_calls;
-  renumber_events(trace, ColumnRole::api_call, sort_events(calls, calls.start_ns, [&](RowIndex r) {
-                    return std::tuple(~calls.end_ns[r], calls.thread[r], calls.correlation[r],
-                                      calls.name[r], calls.kind[r]);
-                  }));
+  const Order new_call = sort_events(calls, calls.start_ns, [&](RowIndex r) {
+    return std::tuple(~calls.end_ns[r], calls.thread[r], calls.correlation[r], calls.name[r],
+                      calls.kind[r], calls.result[r]);
+  });
+  renumber_events(trace, ColumnRole::api_call, new_call);
   RangeColumns& ranges = trace.ranges;
-  renumber_events(trace, ColumnRole::range, sort_events(ranges, ranges.start_ns, [&](RowIndex r) {
-                    return std::tuple(~ranges.end_ns[r], ranges.thread[r], ranges.kind[r],
-                                      ranges.name[r], ranges.external_id[r], ranges.domain[r]);
-                  }));
+  const Order new_range = sort_events(ranges, ranges.start_ns, [&](RowIndex r) {
+    return std::tuple(~ranges.end_ns[r], ranges.thread[r], ranges.kind[r], ranges.name[r],
+                      ranges.external_id[r], ranges.domain[r]);
+  });
+  renumber_events(trace, ColumnRole::range, new_range);
+  for (GraphNode& node : trace.graph_nodes) {
+    renumber(node.op, new_range);
+    renumber(node.call, new_call);
+  }
+}
+
+void canonicalise_graphs(Trace& trace) {
+  const Order new_node = sort_unique(trace.graph_nodes);
+  renumber_events(trace, ColumnRole::graph_node, new_node);
+  for (GraphEdge& edge : trace.graph_edges) {
+    renumber(edge.source, new_node);
+    renumber(edge.target, new_node);
+  }
+  sort_unique(trace.graph_edges);
+}
+
+/// Sorts a table that has no time of its own by `key` of its rows.
+template <typename Table, typename Key>
+void sort_by(Table& table, const Key& key) {
+  reorder(table,
+          sorted_order(table.size(), [&](RowIndex a, RowIndex b) { return key(a) < key(b); }));
 }
 
 void canonicalise_device_events(Trace& trace) {
@@ -223,11 +247,18 @@ void canonicalise_device_events(Trace& trace) {
   MemoryEventColumns& memory = trace.memory_events;
   sort_events(memory, memory.time_ns, [&](RowIndex r) { return memory.thread[r]; });
   CollectiveColumns& collectives = trace.collectives;
-  Order order = sorted_order(collectives.size(), [&](RowIndex a, RowIndex b) {
-    return std::tie(collectives.kernel[a], collectives.operation[a]) <
-           std::tie(collectives.kernel[b], collectives.operation[b]);
+  sort_by(collectives,
+          [&](RowIndex r) { return std::tuple(collectives.kernel[r], collectives.operation[r]); });
+  CudaEventColumns& events = trace.cuda_events;
+  sort_by(events, [&](RowIndex r) {
+    return std::tuple(events.call[r], events.stream[r], events.event_id[r], events.correlation[r],
+                      events.time_ns[r]);
   });
-  reorder(collectives, order);
+  OverheadColumns& overheads = trace.overheads;
+  sort_events(overheads, overheads.start_ns, [&](RowIndex r) {
+    return std::tuple(overheads.end_ns[r], overheads.process[r], overheads.thread[r],
+                      overheads.kind[r]);
+  });
 }
 
 }  // namespace
@@ -236,6 +267,7 @@ void canonicalise(Trace& trace) {
   canonicalise_strings(trace);
   canonicalise_dimensions(trace);
   canonicalise_host_events(trace);
+  canonicalise_graphs(trace);
   canonicalise_device_events(trace);
 }
 

@@ -21,7 +21,8 @@ enum class ColumnRole {
   launch_config,
   thread,
   device,
-  kernel
+  kernel,
+  process
 };
 
 namespace detail {
@@ -34,9 +35,11 @@ static_assert(kHasColumns<ActivityColumns, 9>);
 static_assert(kHasColumns<KernelColumns, 10>);
 static_assert(kHasColumns<CopyColumns, 13>);
 static_assert(kHasColumns<FillColumns, 11>);
-static_assert(kHasColumns<ApiCallColumns, 6>);
+static_assert(kHasColumns<ApiCallColumns, 7>);
 static_assert(kHasColumns<RangeColumns, 7>);
 static_assert(kHasColumns<SyncColumns, 10>);
+static_assert(kHasColumns<CudaEventColumns, 5>);
+static_assert(kHasColumns<OverheadColumns, 5>);
 static_assert(kHasColumns<MemoryEventColumns, 7>);
 static_assert(kHasColumns<CollectiveColumns, 8>);
 
@@ -79,6 +82,7 @@ void visit_columns(Table& table, Visit&& visit) {
     visit("thread", table.thread, ColumnRole::thread);
     visit("correlation", table.correlation, ColumnRole::value);
     visit("kind", table.kind, ColumnRole::value);
+    visit("result", table.result, ColumnRole::value);
   } else if constexpr (std::is_same_v<Plain, RangeColumns>) {
     visit("start_ns", table.start_ns, ColumnRole::value);
     visit("end_ns", table.end_ns, ColumnRole::value);
@@ -98,6 +102,18 @@ void visit_columns(Table& table, Visit&& visit) {
     visit("call", table.call, ColumnRole::api_call);
     visit("correlation", table.correlation, ColumnRole::value);
     visit("event_id", table.event_id, ColumnRole::value);
+  } else if constexpr (std::is_same_v<Plain, CudaEventColumns>) {
+    visit("event_id", table.event_id, ColumnRole::value);
+    visit("stream", table.stream, ColumnRole::stream);
+    visit("call", table.call, ColumnRole::api_call);
+    visit("correlation", table.correlation, ColumnRole::value);
+    visit("time_ns", table.time_ns, ColumnRole::value);
+  } else if constexpr (std::is_same_v<Plain, OverheadColumns>) {
+    visit("start_ns", table.start_ns, ColumnRole::value);
+    visit("end_ns", table.end_ns, ColumnRole::value);
+    visit("kind", table.kind, ColumnRole::string);
+    visit("process", table.process, ColumnRole::process);
+    visit("thread", table.thread, ColumnRole::thread);
   } else if constexpr (std::is_same_v<Plain, MemoryEventColumns>) {
     visit("time_ns", table.time_ns, ColumnRole::value);
     visit("thread", table.thread, ColumnRole::thread);
@@ -127,6 +143,8 @@ void visit_event_tables(AnyTrace& trace, Visit&& visit) {
   visit("api_calls", trace.api_calls);
   visit("ranges", trace.ranges);
   visit("syncs", trace.syncs);
+  visit("cuda_events", trace.cuda_events);
+  visit("overheads", trace.overheads);
   visit("memory_events", trace.memory_events);
   visit("collectives", trace.collectives);
 }

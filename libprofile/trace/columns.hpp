@@ -4,6 +4,7 @@
 //   kernel, copy, fill   work on a GPU            api_call   the CUDA call that caused it
 //   range                a named host interval    sync       what a synchronisation waited for
 //   memory_event         allocations and frees    collective what a communication kernel moved
+//   cuda_event           an event put on a stream overhead   time that recording itself took
 //
 // A row refers to another table by row number (RowIndex), kNoRow where there is none or it is not
 // known. Names are StringIds of the trace's StringTable.
@@ -91,6 +92,7 @@ struct ApiCallColumns {
   std::vector<RowIndex> thread;           ///< row of Trace::threads, always valid
   std::vector<std::int64_t> correlation;  ///< kUnknown: none
   std::vector<ApiKind> kind;
+  std::vector<std::int64_t> result;  ///< what it returned, 0: success; kUnknown: not recorded
 
   std::size_t size() const { return start_ns.size(); }
 };
@@ -99,7 +101,7 @@ enum class RangeKind : std::uint8_t {
   op,  ///< a framework operator (Kineto cpu_op, Operator): it runs code, so it covers host time
   annotation,       ///< a named interval a user or framework set (user_annotation, ProfilerStep#)
   push_pop,         ///< NVTX range of one thread
-  start_end,        ///< NVTX range that may cross threads
+  start_end,        ///< NVTX range that may cross threads; one of no length is a mark
   python_function,  ///< a Python stack frame
 };
 
@@ -133,6 +135,28 @@ struct SyncColumns {
   std::vector<RowIndex> call;  ///< row of Trace::api_calls, the synchronising call; kNoRow: unknown
   std::vector<std::int64_t> correlation;
   std::vector<std::int64_t> event_id;
+
+  std::size_t size() const { return start_ns.size(); }
+};
+
+/// CUDA events put on a stream, each time anew.
+struct CudaEventColumns {
+  std::vector<std::int64_t> event_id;
+  std::vector<RowIndex> stream;  ///< row of Trace::streams, always valid
+  std::vector<RowIndex> call;    ///< row of Trace::api_calls, the cudaEventRecord; kNoRow: unknown
+  std::vector<std::int64_t> correlation;
+  std::vector<Nanoseconds> time_ns;  ///< when the GPU reached it; kUnknown: not recorded
+
+  std::size_t size() const { return event_id.size(); }
+};
+
+/// Time that recording itself took.
+struct OverheadColumns {
+  std::vector<Nanoseconds> start_ns;
+  std::vector<Nanoseconds> end_ns;
+  std::vector<StringId> kind;     ///< what took it
+  std::vector<RowIndex> process;  ///< row of Trace::processes; kNoRow: not one process's
+  std::vector<RowIndex> thread;   ///< row of Trace::threads; kNoRow: not one thread's
 
   std::size_t size() const { return start_ns.size(); }
 };

@@ -64,6 +64,17 @@ Finding check_dimensions(const Trace& trace) {
     if (auto bad = check("graph_nodes", i, "process", trace.graph_nodes[i].process,
                          trace.processes.size(), true))
       return bad;
+  for (std::size_t i = 0; i < trace.graph_nodes.size(); ++i) {
+    const GraphNode& node = trace.graph_nodes[i];
+    if (auto bad = check("graph_nodes", i, "type", node.type, strings, false)) return bad;
+    if (auto bad = check("graph_nodes", i, "op", node.op, trace.ranges.size(), true)) return bad;
+    if (auto bad = check("graph_nodes", i, "call", node.call, trace.api_calls.size(), true))
+      return bad;
+  }
+  for (std::size_t i = 0; i < trace.graph_edges.size(); ++i)
+    for (const RowIndex node : {trace.graph_edges[i].source, trace.graph_edges[i].target})
+      if (auto bad = check("graph_edges", i, "a node", node, trace.graph_nodes.size(), false))
+        return bad;
   for (std::size_t i = 0; i < trace.quality.size(); ++i) {
     const QualityNote& note = trace.quality[i];
     if (auto bad = check("quality", i, "process", note.process, trace.processes.size(), true))
@@ -94,6 +105,8 @@ std::size_t referred_size(const Trace& trace, ColumnRole role) {
       return trace.devices.size();
     case ColumnRole::kernel:
       return trace.kernels.size();
+    case ColumnRole::process:
+      return trace.processes.size();
     case ColumnRole::value:
       return 0;
   }
@@ -104,11 +117,12 @@ template <typename Table>
 bool always_valid(ColumnRole role) {
   switch (role) {
     case ColumnRole::string:
-    case ColumnRole::thread:
     case ColumnRole::kernel:
       return true;
+    case ColumnRole::thread:
+      return !std::is_same_v<Table, OverheadColumns>;
     case ColumnRole::stream:
-      return std::is_base_of_v<ActivityColumns, Table>;
+      return std::is_base_of_v<ActivityColumns, Table> || std::is_same_v<Table, CudaEventColumns>;
     default:
       return false;
   }

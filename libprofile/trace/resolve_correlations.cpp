@@ -1,6 +1,7 @@
 // Launch records by correlation id: sort the calls of a process by (id, start), then one binary
 // search an activity.
 #include <algorithm>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -135,6 +136,19 @@ void resolve_syncs(Trace& trace, const CallIndex& calls,
   }
 }
 
+// An event without a time of its own takes the last call with its id: ids repeat only after 2^32.
+void resolve_cuda_events(Trace& trace, const CallIndex& calls) {
+  CudaEventColumns& events = trace.cuda_events;
+  for (RowIndex row = 0; row < events.size(); ++row) {
+    if (events.correlation[row] == kUnknown) continue;
+    const Nanoseconds time = events.time_ns[row] == kUnknown
+                                 ? std::numeric_limits<Nanoseconds>::max()
+                                 : events.time_ns[row];
+    events.call[row] =
+        calls.find(trace.process_of_stream(events.stream[row]), events.correlation[row], time);
+  }
+}
+
 }  // namespace
 
 void resolve_correlations(Trace& trace, const std::vector<std::int64_t>& record_correlation) {
@@ -143,6 +157,7 @@ void resolve_correlations(Trace& trace, const std::vector<std::int64_t>& record_
   resolve_activities(trace, calls, trace.copies);
   resolve_activities(trace, calls, trace.fills);
   resolve_syncs(trace, calls, record_correlation);
+  resolve_cuda_events(trace, calls);
 }
 
 }  // namespace gprofml::profile

@@ -58,9 +58,14 @@ struct Context {
   bool operator==(const Context&) const = default;
 };
 
+/// How a stream is ordered with the NULL stream of its context: all but `non_blocking` are.
+enum class StreamKind : std::uint8_t { unknown, blocking, non_blocking, null_stream, per_thread };
+
 struct Stream {
   RowIndex context = kNoRow;
   std::int64_t id = kUnknown;
+  StreamKind flags = StreamKind::unknown;
+  std::int64_t priority = kUnknown;
   bool operator==(const Stream&) const = default;
 };
 
@@ -81,7 +86,18 @@ struct GraphNode {
   RowIndex process = kNoRow;
   std::int64_t graph_id = kUnknown;
   std::int64_t node_id = kUnknown;
+  StringId type = 0;       ///< "kernel", "memcpy" …; 0: not recorded
+  RowIndex op = kNoRow;    ///< row of Trace::ranges: innermost on the thread that made the node,
+                           ///< or the node that this one is a copy of; kNoRow: none, or unknown
+  RowIndex call = kNoRow;  ///< row of Trace::api_calls that made the node itself; kNoRow: unknown
   auto operator<=>(const GraphNode&) const = default;
+};
+
+/// Two nodes of one graph, rows of Trace::graph_nodes: `target` runs after `source`.
+struct GraphEdge {
+  RowIndex source = kNoRow;
+  RowIndex target = kNoRow;
+  auto operator<=>(const GraphEdge&) const = default;
 };
 
 /// One thing the reader or recorder wants known about the data: events it could not use, records
@@ -121,6 +137,7 @@ struct Trace {
   std::vector<Stream> streams;
   std::vector<LaunchConfig> launch_configs;
   std::vector<GraphNode> graph_nodes;
+  std::vector<GraphEdge> graph_edges;
   std::vector<QualityNote> quality;
 
   KernelColumns kernels;
@@ -129,6 +146,8 @@ struct Trace {
   ApiCallColumns api_calls;
   RangeColumns ranges;
   SyncColumns syncs;
+  CudaEventColumns cuda_events;
+  OverheadColumns overheads;
   MemoryEventColumns memory_events;
   CollectiveColumns collectives;
 
@@ -146,11 +165,11 @@ struct Trace {
 /// Puts all tables in canonical order (see Trace) and renumbers every reference.
 void canonicalise(Trace& trace);
 
-/// Resolves `launch` of all GPU work and `call` / `event_record` of synchronisations from
-/// correlation ids, within each process. Of several calls with one id the outermost that started
-/// last before the work is taken, or the first when none did (ids are reused and wrap).
-/// `record_correlation[i]` is the correlation id of the cudaEventRecord that sync row i awaited.
-/// Rows that carry no correlation id are left as they are.
+/// Resolves `launch` of all GPU work, `call` / `event_record` of synchronisations and `call` of
+/// CUDA events from correlation ids, within each process. Of several calls with one id the
+/// outermost that started last before the work is taken, or the first when none did (ids are reused
+/// and wrap). `record_correlation[i]` is the correlation id of the cudaEventRecord that sync row i
+/// awaited. Rows that carry no correlation id are left as they are.
 void resolve_correlations(Trace& trace, const std::vector<std::int64_t>& record_correlation);
 
 /// Appends `other` to `trace`: devices with the same identity (UUID, else host and PCI bus) become

@@ -52,6 +52,7 @@ class TraceBuilder {
     calls.thread.push_back(thread_row(thread));
     calls.correlation.push_back(correlation);
     calls.kind.push_back(profile::ApiKind::runtime);
+    calls.result.push_back(profile::kUnknown);
   }
 
   void range(profile::RangeKind kind, std::string_view name, std::int64_t thread,

@@ -101,6 +101,7 @@ class Recorder {
     rows.thread.push_back(static_cast<RowIndex>(call.thread));
     rows.correlation.push_back(call.correlation);
     rows.kind.push_back(api_kind(call.name));
+    rows.result.push_back(kUnknown);
   }
 
   void add_activity(const Activity& activity) {

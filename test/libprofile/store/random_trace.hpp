@@ -21,10 +21,13 @@ class RandomTrace {
     add_strings();
     add_dimensions();
     add_host_events();
+    add_graphs();
     add_kernels();
     add_copies();
     add_fills();
     add_syncs();
+    add_cuda_events();
+    add_overheads();
     add_memory_events();
     add_collectives();
     trace_.clock.bound_ns = any_integer();
@@ -88,7 +91,6 @@ class RandomTrace {
     }
     for (std::size_t i = some(); i > 0; --i) {
       trace_.threads.push_back({row_of(3), any_integer(), any_integer(), name()});
-      trace_.graph_nodes.push_back({row_or_none(3), any_integer(), any_integer()});
       trace_.quality.push_back({row_or_none(3), name(), any_integer(), name()});
       trace_.devices.push_back({any_integer(), name(), name(), name(), row_or_none(3), name(),
                                 any_integer(), any_integer(), any_integer(), any_integer()});
@@ -104,7 +106,8 @@ class RandomTrace {
     }
     for (std::size_t i = some(); i > 0; --i) {
       trace_.contexts.push_back({row_of(3), row_of(trace_.devices.size()), any_integer()});
-      trace_.streams.push_back({row_of(trace_.contexts.size()), any_integer()});
+      trace_.streams.push_back({row_of(trace_.contexts.size()), any_integer(),
+                                one_of(profile::StreamKind::per_thread), any_integer()});
     }
   }
 
@@ -115,6 +118,7 @@ class RandomTrace {
       trace_.api_calls.thread.push_back(row_of(trace_.threads.size()));
       trace_.api_calls.correlation.push_back(any_integer());
       trace_.api_calls.kind.push_back(one_of(profile::ApiKind::driver));
+      trace_.api_calls.result.push_back(any_integer());
     }
     for (std::size_t i = some(); i > 0; --i) {
       add_times(trace_.ranges);
@@ -123,6 +127,18 @@ class RandomTrace {
       trace_.ranges.kind.push_back(one_of(profile::RangeKind::python_function));
       trace_.ranges.domain.push_back(name());
       trace_.ranges.external_id.push_back(any_integer());
+    }
+  }
+
+  void add_graphs() {
+    for (std::size_t i = some(); i > 0; --i) {
+      trace_.graph_nodes.push_back({row_or_none(3), any_integer(), any_integer(), name(),
+                                    row_or_none(trace_.ranges.size()),
+                                    row_or_none(trace_.api_calls.size())});
+    }
+    for (std::size_t i = some(); i > 0; --i) {
+      trace_.graph_edges.push_back(
+          {row_of(trace_.graph_nodes.size()), row_of(trace_.graph_nodes.size())});
     }
   }
 
@@ -175,6 +191,27 @@ class RandomTrace {
       syncs.call.push_back(row_or_none(trace_.api_calls.size()));
       syncs.correlation.push_back(any_integer());
       syncs.event_id.push_back(any_integer());
+    }
+  }
+
+  void add_cuda_events() {
+    profile::CudaEventColumns& events = trace_.cuda_events;
+    for (std::size_t i = some(); i > 0; --i) {
+      events.event_id.push_back(any_integer());
+      events.stream.push_back(row_of(trace_.streams.size()));
+      events.call.push_back(row_or_none(trace_.api_calls.size()));
+      events.correlation.push_back(any_integer());
+      events.time_ns.push_back(any_integer());
+    }
+  }
+
+  void add_overheads() {
+    profile::OverheadColumns& overheads = trace_.overheads;
+    for (std::size_t i = some(); i > 0; --i) {
+      add_times(overheads);
+      overheads.kind.push_back(name());
+      overheads.process.push_back(row_or_none(trace_.processes.size()));
+      overheads.thread.push_back(row_or_none(trace_.threads.size()));
     }
   }
 

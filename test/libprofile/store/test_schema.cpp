@@ -134,9 +134,10 @@ TEST_CASE("every value of a rich trace has the type its column declares, or is N
     }
   }
   CHECK(filled > 120);
-  for (const char* table : {"kernel", "copy", "fill", "api_call", "range", "sync", "memory_event",
-                            "collective", "process", "thread", "device", "context", "stream",
-                            "launch_config", "graph_node", "quality", "meta", "string"}) {
+  for (const char* table :
+       {"kernel",     "copy",       "fill",       "api_call", "range",   "sync",   "memory_event",
+        "collective", "process",    "thread",     "device",   "context", "stream", "launch_config",
+        "graph_node", "graph_edge", "cuda_event", "overhead", "quality", "meta",   "string"}) {
     INFO(table);
     CHECK(db.query(std::string("SELECT count(*) FROM \"") + table + "\"")[0][0] != "0");
   }
@@ -168,7 +169,8 @@ profile::Trace one_kernel() {
   trace.launch_configs[0].grid = {128, 2, 1};
   trace.graph_nodes.push_back({0, 5, 6});
   trace.api_calls = {{100}, {110}, {trace.intern("cudaLaunchKernel")},
-                     {0},   {99},  {profile::ApiKind::runtime}};
+                     {0},   {99},  {profile::ApiKind::runtime},
+                     {0}};
   trace.ranges = {{90}, {400}, {trace.intern("aten::mm")}, {0}, {profile::RangeKind::op},
                   {0},  {12}};
   profile::KernelColumns& kernels = trace.kernels;
@@ -233,6 +235,8 @@ TEST_CASE("the words of the views are those of the enums") {
   CHECK(words("api_call_named", "kind") == Words{"runtime", "driver"});
   CHECK(words("range_named", "kind") ==
         Words{"op", "annotation", "push_pop", "start_end", "python_function"});
+  CHECK(words("stream_named", "flags") ==
+        Words{"unknown", "blocking", "non_blocking", "null_stream", "per_thread"});
   CHECK(words("sync_named", "kind") ==
         Words{"unknown", "stream", "event", "stream_wait_event", "context"});
 }

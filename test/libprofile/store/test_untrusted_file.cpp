@@ -116,15 +116,36 @@ TEST_CASE("what a later minor version adds is ignored") {
       "COLUMN hash TEXT;"
       "CREATE INDEX by_name ON kernel(name); CREATE VIEW mine AS SELECT * FROM kernel_named;"
       "CREATE TRIGGER kernel AFTER INSERT ON kernel BEGIN SELECT 1; END; ANALYZE; DROP TABLE "
-      "overhead");
+      "environment_sample");
   CHECK(first_difference(random_trace(21), profile::read_run_db(edited.path)) == "");
+}
+
+TEST_CASE("files from before a column was added read as if it said nothing") {
+  const Edited edited(
+      "ALTER TABLE stream RENAME COLUMN flags TO a; ALTER TABLE stream RENAME COLUMN priority TO b;"
+      "ALTER TABLE graph_node RENAME COLUMN type TO a; ALTER TABLE graph_node RENAME COLUMN op TO "
+      "b;"
+      "ALTER TABLE graph_node RENAME COLUMN call TO c;"
+      "ALTER TABLE api_call RENAME COLUMN result TO a;");
+  profile::Trace expected = random_trace(21);
+  for (profile::Stream& stream : expected.streams) {
+    stream.flags = profile::StreamKind::unknown;
+    stream.priority = profile::kUnknown;
+  }
+  for (profile::GraphNode& node : expected.graph_nodes) {
+    node.type = 0;
+    node.op = node.call = profile::kNoRow;
+  }
+  for (std::int64_t& result : expected.api_calls.result) result = profile::kUnknown;
+  CHECK(first_difference(expected, profile::read_run_db(edited.path)) == "");
 }
 
 TEST_CASE("indexes that users make do not change the order of rows") {
   const Edited edited(
-      "ALTER TABLE stream ADD COLUMN priority INTEGER; ALTER TABLE stream ADD COLUMN flags INTEGER;"
+      "ALTER TABLE stream ADD COLUMN colour INTEGER; ALTER TABLE stream ADD COLUMN shape INTEGER;"
       "ALTER TABLE string ADD COLUMN hash TEXT; ALTER TABLE string ADD COLUMN demangled TEXT;"
-      "CREATE INDEX a ON string(text); CREATE INDEX b ON stream(stream_id, context);");
+      "CREATE INDEX a ON string(text); CREATE INDEX b ON stream(stream_id, "
+      "context, flags, priority);");
   // What SQLite would do if left alone.
   REQUIRE(run_sql(edited.path, "EXPLAIN QUERY PLAN SELECT id, text FROM string")[0][3] ==
           "SCAN string USING COVERING INDEX a");
@@ -241,7 +262,7 @@ TEST_CASE("ids that do not count up from 0") {
               "launch, launch_config, "
               "op, graph_node, correlation, sequence FROM kernel LIMIT 1")
             .find("table `kernel`: column `id` holds 9223372036854775807 in row ") == 0);
-  CHECK(after("INSERT INTO stream(id) VALUES (-1)") ==
+  CHECK(after("INSERT INTO stream(id, flags) VALUES (-1, 0)") ==
         std::string("table `stream`: column `id` holds -1 in row 0, but ids count up from 0") +
             kAgain);
   CHECK(after("PRAGMA legacy_alter_table = ON; CREATE TABLE t AS SELECT * FROM stream; UPDATE t "

@@ -52,6 +52,7 @@ inline std::string first_difference(const profile::Trace& a, const profile::Trac
   if (a.streams != b.streams) return "streams";
   if (a.launch_configs != b.launch_configs) return "launch_configs";
   if (a.graph_nodes != b.graph_nodes) return "graph_nodes";
+  if (a.graph_edges != b.graph_edges) return "graph_edges";
   if (a.quality != b.quality) return "quality";
   std::vector<std::string> tables;
   const auto compare = [&](const char* name, const auto& left, const auto& right) {
@@ -64,6 +65,8 @@ inline std::string first_difference(const profile::Trace& a, const profile::Trac
   compare("api_calls", a.api_calls, b.api_calls);
   compare("ranges", a.ranges, b.ranges);
   compare("syncs", a.syncs, b.syncs);
+  compare("cuda_events", a.cuda_events, b.cuda_events);
+  compare("overheads", a.overheads, b.overheads);
   compare("memory_events", a.memory_events, b.memory_events);
   compare("collectives", a.collectives, b.collectives);
   return tables.empty() ? "" : tables.front();

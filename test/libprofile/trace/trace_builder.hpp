@@ -43,6 +43,7 @@ class TraceBuilder {
     calls.thread.push_back(thread);
     calls.correlation.push_back(correlation);
     calls.kind.push_back(profile::ApiKind::runtime);
+    calls.result.push_back(profile::kUnknown);
     return static_cast<profile::RowIndex>(calls.size() - 1);
   }
 
