@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "apps/gprof-ml/analyze.hpp"
 #include "apps/gprof-ml/command.hpp"
 #include "apps/gprof-ml/load.hpp"
 #include "apps/gprof-ml/message.hpp"
@@ -89,7 +90,7 @@ int analyze_input(const AnalyzeArguments& arguments) {
   }
   require_output_apart(arguments);
   const LoadedTrace loaded = load_trace(arguments.input, arguments.import);
-  if (loaded.is_run_db && has_no_records(loaded.trace)) {
+  if (loaded.is_recording && has_no_records(loaded.trace)) {
     print_message(arguments.input + ": holds no record of any kind, nothing to analyze");
     return kNoRecords;
   }
@@ -104,13 +105,21 @@ int analyze_input(const AnalyzeArguments& arguments) {
 
 }  // namespace
 
+int print_report(const std::string& path) {
+  AnalyzeArguments arguments;
+  arguments.input = path;
+  return analyze_input(arguments);
+}
+
 void add_analyze(CLI::App& cli, Action& action) {
   const auto arguments = std::make_shared<AnalyzeArguments>();
   CLI::App* const command = cli.add_subcommand("analyze", "Say where the time went and why");
   command->footer(
-      "INPUT is a run.db or a PyTorch (Kineto) or other Chrome JSON trace, .json or .json.gz.\n"
+      "INPUT is a run.db, the spool folder of a recording (also while it runs), or a PyTorch\n"
+      "(Kineto) or other Chrome JSON trace, .json or .json.gz.\n"
       "The text report shows the most important; the JSON has everything, in nanoseconds\n"
-      "(docs/report.schema.json says what each key means).");
+      "(docs/report.schema.json says what each key means).\n"
+      "Example: gprof-ml analyze run.db");
   command->add_option("INPUT", arguments->input, "Trace to analyze")->required()->type_name("FILE");
   command->add_option("--format", arguments->format, "text for people, json for programs")
       ->check(CLI::IsMember({"text", "json"}))

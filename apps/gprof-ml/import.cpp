@@ -98,7 +98,8 @@ void add_import(CLI::App& cli, Action& action) {
   command->footer(
       "Each INPUT is a PyTorch (Kineto) or other Chrome JSON trace, .json or .json.gz, or a\n"
       "run.db; several become one run.db, each with its own processes. GPUs with the same UUID\n"
-      "become one.");
+      "become one.\n"
+      "Example: gprof-ml import trace.json.gz -o run.db");
   command->add_option("INPUT", arguments->inputs, "Traces to import")
       ->required()
       ->type_name("FILE");

@@ -10,11 +10,12 @@ namespace gprofml::app {
 
 struct LoadedTrace {
   profile::Trace trace;
-  bool is_run_db = false;  ///< read from a run.db, not imported
+  bool is_run_db = false;     ///< read from a run.db, not imported
+  bool is_recording = false;  ///< a run.db or a spool folder: ours
 };
 
-/// Reads a run.db or imports a foreign trace, told apart by content. The trace is canonical.
-/// Throws profile::StoreError or profile::ImportError.
+/// Reads a run.db or a spool folder or imports a foreign trace, told apart by content. The trace is
+/// canonical. Throws profile::StoreError, profile::CaptureError or profile::ImportError.
 LoadedTrace load_trace(const std::string& path, const profile::ImportOptions& options);
 
 /// Whether the trace holds no event of any kind.

@@ -1,8 +1,10 @@
 // gprof-ml: the command line. Parses, runs one sub-command, turns failures into a line and a code.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "apps/gprof-ml/command.hpp"
 #include "apps/gprof-ml/message.hpp"
@@ -39,16 +41,24 @@ int answer_parse_error(const CLI::App& cli, const CLI::ParseError& error) {
 
 int main(int argc, char** argv) {
   CLI::App cli{
-      "Says where the time of a GPU program went, and which chain of waits made it so long.",
+      "Records GPU programs, and says where their time went and which chain of waits made it so "
+      "long.",
       "gprof-ml"};
   cli.set_version_flag("--version", "gprof-ml " GPROFML_VERSION);
   cli.require_subcommand(1);
-  cli.footer("Exit codes: 0 done, 2 bad usage or input, 3 a run.db without any record.");
+  cli.footer(
+      "Exit codes: 0 done, 2 bad usage or input, 3 a run.db without any record. `run` ends with "
+      "the\n"
+      "program's own exit code (gprof-ml run --help).");
+  std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   Action action;
   gprofml::app::add_analyze(cli, action);
   gprofml::app::add_import(cli, action);
+  gprofml::app::add_run(cli, action, arguments);
+  gprofml::app::add_recover(cli, action);
   try {
-    cli.parse(argc, argv);
+    std::reverse(arguments.begin(), arguments.end());  // as the parser takes them
+    cli.parse(arguments);
   } catch (const CLI::ParseError& error) {
     return answer_parse_error(cli, error);
   }

@@ -58,7 +58,9 @@ InjectionLibrary find_injection_library() {
     }
     places += (places.empty() ? "" : ", ") + folder.string();
   }
-  return {{}, fmt::format("{} is not in {}", kInjectionLibrary, places)};
+  return {
+      {},
+      fmt::format("{} is not in {} (GPROFML_INJECTION may name it)", kInjectionLibrary, places)};
 }
 
 RecordingEnvironment recording_environment(const std::string& library,

@@ -1,0 +1,36 @@
+#include "apps/gprof-ml/finish_recording.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "apps/gprof-ml/progress.hpp"
+
+namespace gprofml::app {
+
+FinishedRecording finish_recording(const FinishRequest& request) {
+  const auto start = std::chrono::steady_clock::now();
+  Progress progress("gprof-ml: reading what was recorded", request.progress);
+  profile::MergeOptions options;
+  options.progress = [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); };
+  FinishedRecording finished;
+  finished.recording = profile::read_recording(request.folder, request.manifest, options);
+  if (request.end) {
+    profile::note_end(finished.recording.trace, *request.end);
+  } else {
+    finished.recording.trace.meta["recovered"] = "true";
+  }
+  finished.written = write_run_output(finished.recording.trace, request.output);
+  finished.merge_ns =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start)
+          .count();
+  return finished;
+}
+
+bool still_runs(const profile::Recording& recording) {
+  return std::any_of(recording.processes.begin(), recording.processes.end(),
+                     [](const profile::RecordedProcess& process) {
+                       return process.end == profile::SpoolEnd::still_running;
+                     });
+}
+
+}  // namespace gprofml::app

@@ -1,0 +1,33 @@
+// What `run` and `recover` both do once the processes have ended: spools into a run.db.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "apps/gprof-ml/run_output.hpp"
+#include "libprofile/capture/recording.hpp"
+
+namespace gprofml::app {
+
+struct FinishRequest {
+  std::string folder;  ///< of the spools; empty: there was none
+  profile::Manifest manifest;
+  RunOutput output;
+  std::optional<profile::ProgramEnd> end;  ///< unknown to `recover`
+  bool progress = true;                    ///< show a bar where there is a terminal
+};
+
+struct FinishedRecording {
+  profile::Recording recording;
+  WrittenRunDb written;
+  profile::Nanoseconds merge_ns = 0;
+};
+
+/// Merges the spools and writes the run.db. Removes nothing. Throws profile::CaptureError,
+/// profile::StoreError or OutputError.
+FinishedRecording finish_recording(const FinishRequest& request);
+
+/// Whether a process of the recording still writes to its spool.
+bool still_runs(const profile::Recording& recording);
+
+}  // namespace gprofml::app

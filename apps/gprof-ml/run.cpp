@@ -1,0 +1,252 @@
+// gprof-ml run: starts a program, records it, leaves it alone otherwise.
+//
+// Until the program starts every fault ends the command (exit code 2, or 127 when the program
+// cannot be executed). From then on the program comes first: whatever fails here it runs on, and
+// the exit code is its own.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/gprof-ml/analyze.hpp"
+#include "apps/gprof-ml/command.hpp"
+#include "apps/gprof-ml/finish_recording.hpp"
+#include "apps/gprof-ml/load.hpp"
+#include "apps/gprof-ml/message.hpp"
+#include "apps/gprof-ml/output.hpp"
+#include "apps/gprof-ml/run_output.hpp"
+#include "apps/gprof-ml/split_program.hpp"
+#include "apps/gprof-ml/summary.hpp"
+#include "libprofile/capture/environment.hpp"
+#include "libprofile/capture/launch.hpp"
+#include "libprofile/capture/output_name.hpp"
+#include "libprofile/capture/recording.hpp"
+#include "libprofile/capture/spool_folder.hpp"
+
+namespace gprofml::app {
+namespace {
+
+/// Processes that outlive the program are not waited for any longer.
+constexpr int kPatienceMs = 1000;
+
+struct RunArguments {
+  std::vector<std::string> command;
+  std::string output;
+  bool force = false;
+  bool require_data = false;
+  bool analyze = false;
+  bool keep_spool = false;
+  bool quiet = false;
+};
+
+/// Everything about the recording that is decided before the program starts.
+struct Preparation {
+  RunOutput output;
+  profile::Manifest manifest;
+  std::string spools;  ///< empty: not recorded
+  std::map<std::string, std::string> variables;
+};
+
+profile::Manifest manifest_for(const RunArguments& arguments, const RunOutput& output, pid_t pid) {
+  profile::Manifest manifest;
+  manifest.tool_version = GPROFML_VERSION;
+  manifest.command = arguments.command;
+  std::error_code ignored;
+  manifest.working_folder = std::filesystem::current_path(ignored).string();
+  manifest.host = profile::host_name();
+  manifest.output = output.path;
+  manifest.keep_previous = output.existing == Existing::keep_old;
+  manifest.replace_output = output.existing == Existing::replace;
+  manifest.launcher_pid = ::getpid();
+  manifest.program_pid = pid;
+  manifest.start_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                          std::chrono::system_clock::now().time_since_epoch())
+                          .count();
+  return manifest;
+}
+
+/// Says why the program runs unrecorded, and keeps it for the run.db.
+void give_up(Preparation& preparation, const std::string& reason) {
+  preparation.manifest.problems.push_back({"not_recording", reason});
+  preparation.variables.clear();
+  print_message("not recording: " + reason + "; the program runs all the same");
+}
+
+void prepare_environment(Preparation& preparation, const std::string& library) {
+  profile::RecordingEnvironment environment = profile::recording_environment(
+      library, preparation.spools, [](const char* name) { return std::getenv(name); });
+  preparation.variables = std::move(environment.variables);
+  for (profile::RecordingProblem& problem : environment.problems) {
+    print_message(problem.detail);
+    preparation.manifest.problems.push_back(std::move(problem));
+  }
+}
+
+void prepare_folder(Preparation& preparation) {
+  const profile::SpoolFolder folder = profile::make_spool_folder(preparation.output.path);
+  preparation.spools = folder.path;
+  if (folder.path.empty()) {
+    give_up(preparation, "no folder for what is recorded can be made, neither beside " +
+                             preparation.output.shown + " nor for temporary files (" +
+                             folder.reason + ")");
+  } else if (!folder.beside) {
+    print_message(fmt::format("what is recorded goes to {}: no folder can be made beside {} ({})",
+                              folder.path, preparation.output.shown, folder.reason));
+  }
+}
+
+Preparation prepare(const RunArguments& arguments, pid_t pid) {
+  Preparation preparation;
+  preparation.output = run_output(arguments.output, arguments.force, pid);
+  check_run_output(preparation.output);
+  preparation.manifest = manifest_for(arguments, preparation.output, pid);
+  const profile::InjectionLibrary library = profile::find_injection_library();
+  if (library.path.empty()) {
+    give_up(preparation, library.reason);
+    return preparation;
+  }
+  prepare_folder(preparation);
+  if (preparation.spools.empty()) return preparation;
+  prepare_environment(preparation, library.path);
+  if (!profile::write_manifest(preparation.manifest, preparation.spools)) {
+    const std::string reason = std::strerror(errno);
+    profile::remove_spool_folder(preparation.spools);
+    give_up(preparation, preparation.spools + " cannot be written to (" + reason + ")");
+    preparation.spools.clear();
+  }
+  return preparation;
+}
+
+int cannot_start(const RunArguments& arguments, const Preparation& preparation, int reason) {
+  if (!preparation.spools.empty()) profile::remove_spool_folder(preparation.spools);
+  print_message(fmt::format("{}: cannot be started: {}", arguments.command.front(),
+                            reason == ENOENT ? "no such program" : std::strerror(reason)));
+  return kNotStarted;
+}
+
+/// The spool folder's name when it stays, else empty.
+std::string dispose_of_spools(const RunArguments& arguments, const std::string& folder,
+                              const profile::Recording& recording) {
+  if (folder.empty()) return {};
+  if (arguments.keep_spool || still_runs(recording)) return folder;
+  if (profile::remove_spool_folder(folder)) return {};
+  return folder;
+}
+
+void print_summary(const RunArguments& arguments, const profile::ProgramEnd& end,
+                   const SummaryInput& input) {
+  if (arguments.quiet) {
+    if (has_no_records(input.recording->trace)) {
+      print_message("nothing was recorded: " + reason_for_nothing(*input.recording));
+    }
+    return;
+  }
+  print_message(end_sentence(arguments.command, end));
+  std::fputs(summary_lines(input).c_str(), stderr);
+}
+
+void say_kept(const Preparation& preparation, const std::string& why) {
+  std::string text = why;
+  if (!preparation.spools.empty()) {
+    text += fmt::format("; what was recorded is kept: gprof-ml recover {}",
+                        shell_word(preparation.spools));
+  }
+  print_message(text);
+}
+
+/// Returns whether there is a run.db with something in it.
+bool finish(const RunArguments& arguments, const Preparation& preparation,
+            const profile::ProgramEnd& end) {
+  if (!preparation.spools.empty()) profile::wait_for_writers(preparation.spools, kPatienceMs);
+  FinishRequest request{preparation.spools, preparation.manifest, preparation.output, end,
+                        !arguments.quiet};
+  const FinishedRecording finished = finish_recording(request);
+  SummaryInput summary;
+  summary.recording = &finished.recording;
+  summary.output = preparation.output.shown;
+  summary.written = finished.written;
+  summary.merge_ns = finished.merge_ns;
+  summary.spools = dispose_of_spools(arguments, preparation.spools, finished.recording);
+  print_summary(arguments, end, summary);
+  return !has_no_records(finished.recording.trace);
+}
+
+/// Nothing that goes wrong from here on may hide how the program ended.
+bool finish_whatever_happens(const RunArguments& arguments, const Preparation& preparation,
+                             const profile::ProgramEnd& end) {
+  try {
+    const bool recorded = finish(arguments, preparation, end);
+    if (recorded && arguments.analyze) print_report(preparation.output.path);
+    return recorded;
+  } catch (const std::bad_alloc&) {
+    say_kept(preparation, "out of memory while the run.db was written");
+  } catch (const std::exception& error) {
+    say_kept(preparation, error.what());
+  }
+  return false;
+}
+
+int run_program(const RunArguments& arguments) {
+  profile::expand_output_name(arguments.output, 0, "");  // its mistakes need no process to be seen
+  std::optional<Preparation> preparation;
+  profile::ProgramEnd end;
+  {
+    const profile::SignalRelay relay;
+    profile::Program program(arguments.command, relay);
+    preparation = prepare(arguments, program.pid());
+    const int reason = program.start(preparation->variables);
+    if (reason != 0) return cannot_start(arguments, *preparation, reason);
+    end = program.wait();
+  }
+  const bool recorded = finish_whatever_happens(arguments, *preparation, end);
+  if (arguments.require_data && !recorded && end.code() == 0) return kNoRecords;
+  return end.code();
+}
+
+}  // namespace
+
+void add_run(CLI::App& cli, Action& action, std::vector<std::string>& arguments_left) {
+  const auto arguments = std::make_shared<RunArguments>();
+  CLI::App* const command = cli.add_subcommand("run", "Record a program while it runs");
+  command->footer(
+      "Everything behind PROGRAM belongs to it. Its output, its signals and its exit code are its\n"
+      "own; a summary on standard error says what was recorded.\n"
+      "Exit code: the program's; 128 and the signal that killed it; 127 when it could not be\n"
+      "started; 2 for bad usage; 3 with --require-data when nothing was recorded although the\n"
+      "program exited 0.\n"
+      "Example: gprof-ml run -o train-%p.db -- python3 train.py --epochs 1");
+  command->add_option("PROGRAM", "Program to record, looked up in PATH, and its arguments")
+      ->required()
+      ->type_name("[ARGS...]");
+  command
+      ->add_option("-o,--output", arguments->output,
+                   "run.db to write; %p is the program's process id, %h the host (default: run.db, "
+                   "an earlier one becomes run.db.old)")
+      ->type_name("FILE");
+  command->add_flag("--force", arguments->force, "Replace the output if it exists");
+  command->add_flag("--analyze", arguments->analyze, "Print the report when the program has ended");
+  command->add_flag("--require-data", arguments->require_data,
+                    "Exit with 3 when nothing was recorded");
+  command->add_flag("--keep-spool", arguments->keep_spool,
+                    "Keep the folder of raw records that the run.db is made from");
+  command->add_flag("--quiet", arguments->quiet, "No summary; only what went wrong");
+  if (!arguments_left.empty() && arguments_left.front() == "run") {
+    std::vector<std::string> own(arguments_left.begin() + 1, arguments_left.end());
+    arguments->command = split_program(own, *command);
+    // The parser sees one word for it, so that its own check for a missing program stays.
+    if (!arguments->command.empty()) own.emplace_back("PROGRAM");
+    own.insert(own.begin(), "run");
+    arguments_left = std::move(own);
+  }
+  command->callback(
+      [arguments, &action] { action = [arguments] { return run_program(*arguments); }; });
+}
+
+}  // namespace gprofml::app

@@ -1,0 +1,333 @@
+#include "apps/gprof-ml/summary.hpp"
+
+#include <fmt/format.h>
+#include <string.h>
+
+#include <algorithm>
+#include <exception>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "apps/gprof-ml/load.hpp"
+#include "libanalysis/analyze.hpp"
+#include "libanalysis/report/printable.hpp"
+#include "libanalysis/report/quantity.hpp"
+#include "libanalysis/report/wrap.hpp"
+#include "libprofile/capture/manifest.hpp"
+
+namespace gprofml::app {
+namespace {
+
+using analysis::count_text;
+using analysis::kGlue;
+using profile::RecordedProcess;
+using profile::SpoolEnd;
+
+/// Beyond this the analysis takes longer than people wait at the end of a run.
+constexpr std::size_t kMostEventsToAnalyze = 2'000'000;
+
+std::string line(std::string_view label, const std::string& text) {
+  return analysis::wrap(text, fmt::format("  {:<10}", label), 12);
+}
+
+std::string counted(std::size_t count, const char* one, const char* many) {
+  return fmt::format("{}{}{}", count_text(static_cast<std::int64_t>(count)), kGlue,
+                     count == 1 ? one : many);
+}
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
+  std::size_t unit = 0;
+  double value = static_cast<double>(bytes);
+  for (; value >= 1000.0 && unit + 1 < std::size(kUnits); ++unit) value /= 1000.0;
+  return unit == 0 ? fmt::format("{}{}B", bytes, kGlue)
+                   : fmt::format("{:.1f}{}{}", value, kGlue, kUnits[unit]);
+}
+
+bool is_simulated(const profile::Trace& trace) {
+  const auto mark = trace.meta.find("simulated");
+  return mark != trace.meta.end() && mark->second != "0" && mark->second != "false";
+}
+
+std::size_t events(const profile::Trace& trace) {
+  return trace.kernels.size() + trace.copies.size() + trace.fills.size() + trace.api_calls.size() +
+         trace.ranges.size();
+}
+
+/// What the analysis says, for recordings that are worth its time.
+std::optional<analysis::Report> report_on(const profile::Trace& trace) {
+  const std::size_t work = trace.kernels.size() + trace.copies.size() + trace.fills.size();
+  if (work == 0 || events(trace) > kMostEventsToAnalyze) return std::nullopt;
+  try {
+    return analysis::analyze(trace, {});
+  } catch (const std::exception&) {
+    return std::nullopt;  // `analyze` will say what is wrong with it
+  }
+}
+
+// --- recorded --------------------------------------------------------------------------------
+
+void add_devices(const profile::Trace& trace, const profile::ActivityColumns& work,
+                 std::set<profile::RowIndex>& devices) {
+  for (const profile::RowIndex stream : work.stream) devices.insert(trace.device_of_stream(stream));
+}
+
+/// "1x H200": the GPUs that worked.
+std::string devices_text(const profile::Trace& trace) {
+  std::set<profile::RowIndex> devices;
+  add_devices(trace, trace.kernels, devices);
+  add_devices(trace, trace.copies, devices);
+  add_devices(trace, trace.fills, devices);
+  devices.erase(profile::kNoRow);
+  if (devices.empty()) return "no GPU work";
+  std::map<std::string, int> count_of;
+  for (const profile::RowIndex device : devices) {
+    std::string name = analysis::printable(trace.text(trace.devices[device].name));
+    if (name.rfind("NVIDIA ", 0) == 0) name = name.substr(7);
+    ++count_of[name.empty() ? "GPU" : name];
+  }
+  std::string out;
+  for (const auto& [name, count] : count_of) {
+    out += fmt::format("{}{}x{}{}", out.empty() ? "" : ", ", count, kGlue, name);
+  }
+  return out;
+}
+
+std::string recorded_text(const profile::Recording& recording) {
+  const profile::Trace& trace = recording.trace;
+  std::vector<std::string> kinds;
+  const auto add = [&](std::size_t count, const char* one, const char* many) {
+    if (count > 0) kinds.push_back(counted(count, one, many));
+  };
+  add(trace.kernels.size(), "kernel", "kernels");
+  add(trace.copies.size(), "copy", "copies");
+  add(trace.fills.size(), "fill", "fills");
+  add(trace.ranges.size(), "range", "ranges");
+  if (kinds.size() < 4) add(trace.api_calls.size(), "CUDA call", "CUDA calls");
+  std::string out;
+  for (const std::string& kind : kinds) out += (out.empty() ? "" : ", ") + kind;
+  out += fmt::format("; {}, {}", counted(recording.processes.size(), "process", "processes"),
+                     devices_text(trace));
+  if (is_simulated(trace)) out += "; SIMULATED GPU, not a measurement";
+  return out;
+}
+
+// --- lost ------------------------------------------------------------------------------------
+
+std::string pid_list(const std::vector<std::int64_t>& pids) {
+  constexpr std::size_t kEnough = 5;
+  std::string out = pids.size() == 1 ? "pid" : "pids";
+  for (std::size_t i = 0; i < std::min(pids.size(), kEnough); ++i) {
+    out += fmt::format("{}{}", i == 0 ? std::string(1, kGlue) : ", ", pids[i]);
+  }
+  if (pids.size() > kEnough) out += fmt::format(" and {} more", pids.size() - kEnough);
+  return out;
+}
+
+std::vector<std::int64_t> pids_that(const profile::Recording& recording, SpoolEnd end) {
+  std::vector<std::int64_t> pids;
+  for (const RecordedProcess& process : recording.processes) {
+    if (process.end == end) pids.push_back(process.pid);
+  }
+  return pids;
+}
+
+void add_clause(std::string& text, const std::string& clause) {
+  if (!clause.empty()) text += (text.empty() ? "" : "; ") + clause;
+}
+
+std::string submissions_clause(const analysis::Quality& quality) {
+  const std::int64_t missing = quality.submissions - quality.linked_submissions;
+  if (missing <= 0) return {};
+  return fmt::format("{} of {} submissions have no GPU work recorded", count_text(missing),
+                     count_text(quality.submissions));
+}
+
+/// Records that are known to be lost, by the recorder's own counts. The notes stand in the trace
+/// one for each process.
+std::int64_t dropped(const profile::Trace& trace) {
+  std::int64_t count = 0;
+  for (const profile::QualityNote& note : trace.quality) {
+    const std::string_view code = trace.text(note.code);
+    if (code == "dropped" || code == "discarded" || code == "ranges_lost") count += note.count;
+  }
+  return count;
+}
+
+std::string lost_text(const profile::Recording& recording, const analysis::Report* report) {
+  std::string text;
+  if (report != nullptr) add_clause(text, submissions_clause(report->quality));
+  const std::int64_t lost = dropped(recording.trace);
+  if (lost > 0) {
+    add_clause(text, counted(static_cast<std::size_t>(lost), "record", "records") + " dropped");
+  }
+  const std::vector<std::int64_t> abrupt = pids_that(recording, SpoolEnd::abrupt);
+  if (!abrupt.empty()) {
+    add_clause(text, fmt::format("{} ended abruptly, {} last moments may be missing",
+                                 pid_list(abrupt), abrupt.size() == 1 ? "its" : "their"));
+  }
+  const std::vector<std::int64_t> damaged = pids_that(recording, SpoolEnd::damaged);
+  if (!damaged.empty()) {
+    add_clause(text, fmt::format("the spool of {} is damaged, what follows the damage is missing",
+                                 pid_list(damaged)));
+  }
+  if (!text.empty()) return text;
+  const bool all_there = report != nullptr && report->quality.submissions > 0;
+  return all_there ? "nothing: every submission has its GPU work, 0 records dropped"
+                   : "nothing: 0 records dropped";
+}
+
+// --- what was not recorded --------------------------------------------------------------------
+
+bool is_reason(const std::string& answer) {
+  return !answer.empty() && answer != "recorded";
+}
+
+/// "CUDA: no driver (libcuda.so.1 not found)" with the pids it is true of.
+std::map<std::string, std::vector<std::int64_t>> refusals(const profile::Recording& recording) {
+  std::map<std::string, std::vector<std::int64_t>> pids_of;
+  for (const RecordedProcess& process : recording.processes) {
+    if (is_reason(process.cuda)) {
+      pids_of["CUDA: " + analysis::printable(process.cuda)].push_back(process.pid);
+    }
+    if (is_reason(process.nvtx)) {
+      pids_of["NVTX: " + analysis::printable(process.nvtx)].push_back(process.pid);
+    }
+  }
+  return pids_of;
+}
+
+/// Notes of the launcher: no library, a variable that another tool holds.
+std::vector<std::string> launcher_notes(const profile::Trace& trace) {
+  std::vector<std::string> notes;
+  for (const profile::QualityNote& note : trace.quality) {
+    const std::string_view code = trace.text(note.code);
+    if (code == "cuda_variable_taken" || code == "nvtx_variable_taken" || code == "not_recording" ||
+        code == "nothing_recorded" || code == "spools_gone") {
+      notes.push_back(analysis::printable(trace.text(note.detail)));
+    }
+  }
+  return notes;
+}
+
+std::string missing_lines(const profile::Recording& recording) {
+  std::string out;
+  for (const std::string& note : launcher_notes(recording.trace)) out += line("missing", note);
+  for (const auto& [reason, pids] : refusals(recording)) {
+    out += line("missing", pids.size() == recording.processes.size()
+                               ? reason
+                               : fmt::format("{} ({})", reason, pid_list(pids)));
+  }
+  return out;
+}
+
+// --- steps, wrote, next ------------------------------------------------------------------------
+
+/// In tenths of a percent over all GPUs; -1 without any.
+std::int64_t busy_tenths(const analysis::Report& report) {
+  profile::Nanoseconds busy = 0;
+  profile::Nanoseconds span = 0;
+  for (const analysis::DeviceReport& device : report.devices) {
+    busy += device.timeline.busy_ns;
+    span += device.timeline.span_ns;
+  }
+  if (span <= 0) return -1;
+  const double part = static_cast<double>(busy) / static_cast<double>(span);
+  return static_cast<std::int64_t>(part * 1000.0 + 0.5);
+}
+
+std::string steps_line(const analysis::Report& report) {
+  const analysis::Steps& steps = report.steps;
+  if (steps.count == 0) return {};
+  std::string text = fmt::format("{} found, median {}", count_text(steps.count),
+                                 analysis::duration_text(steps.median_ns));
+  const std::int64_t busy = busy_tenths(report);
+  if (busy >= 0 && report.window.kind == analysis::WindowKind::steps) {
+    text += fmt::format("; GPU busy {} in the steady {}", analysis::percent_text(busy),
+                        count_text(report.window.steps));
+  }
+  return line("steps", text);
+}
+
+std::string wrote_line(const SummaryInput& input) {
+  const std::string shown = analysis::printable(input.output);
+  std::string text = fmt::format("{}, {} in {}", shown, size_text(input.written.bytes),
+                                 analysis::duration_text(input.merge_ns));
+  if (input.written.kept_old) text += fmt::format(" (previous one kept as {}.old)", shown);
+  return line("wrote", text);
+}
+
+std::string kept_lines(const SummaryInput& input) {
+  if (input.spools.empty()) return {};
+  const std::vector<std::int64_t> running = pids_that(*input.recording, SpoolEnd::still_running);
+  std::string out;
+  if (!running.empty()) {
+    out += line("running", fmt::format("{} still {}; when {} ended: gprof-ml recover {}",
+                                       pid_list(running), running.size() == 1 ? "runs" : "run",
+                                       running.size() == 1 ? "it has" : "they have",
+                                       shell_word(input.spools)));
+  } else {
+    out += line("spools", analysis::printable(input.spools));
+  }
+  return out;
+}
+
+bool has_note(const profile::Trace& trace, std::string_view code) {
+  return std::any_of(
+      trace.quality.begin(), trace.quality.end(),
+      [&](const profile::QualityNote& note) { return trace.text(note.code) == code; });
+}
+
+std::string next_for_nothing(const profile::Recording& recording) {
+  if (!has_note(recording.trace, "nothing_recorded")) return {};
+  return line("next",
+              "is it the right program? Name the one that uses the GPU, or one that starts it");
+}
+
+}  // namespace
+
+std::string shell_word(const std::string& text) {
+  return profile::command_text({analysis::printable(text)});
+}
+
+std::string end_sentence(const std::vector<std::string>& command, const profile::ProgramEnd& end) {
+  const std::string& program = command.front();
+  const std::string name =
+      analysis::shorten_middle(analysis::printable(program.substr(program.rfind('/') + 1)), 24);
+  std::string time = analysis::duration_text(end.wall_ns);
+  std::replace(time.begin(), time.end(), kGlue, ' ');
+  if (end.signal == 0) {
+    return fmt::format("{} exited {} after {} (output and exit code are its own)", name,
+                       end.exit_code, time);
+  }
+  const char* const abbreviation = sigabbrev_np(end.signal);
+  return fmt::format("{} was killed by signal {}{} after {}", name, end.signal,
+                     abbreviation == nullptr ? "" : fmt::format(" (SIG{})", abbreviation), time);
+}
+
+std::string reason_for_nothing(const profile::Recording& recording) {
+  const std::vector<std::string> notes = launcher_notes(recording.trace);
+  if (!notes.empty()) return notes.front();
+  const auto reasons = refusals(recording);
+  if (!reasons.empty()) return reasons.begin()->first;
+  return "the program used neither CUDA nor NVTX";
+}
+
+std::string summary_lines(const SummaryInput& input) {
+  const profile::Recording& recording = *input.recording;
+  if (has_no_records(recording.trace)) {
+    return line("recorded", "nothing: " + reason_for_nothing(recording)) + wrote_line(input) +
+           kept_lines(input) + next_for_nothing(recording);
+  }
+  const std::optional<analysis::Report> report = report_on(recording.trace);
+  std::string out = line("recorded", recorded_text(recording));
+  out += line("lost", lost_text(recording, report ? &*report : nullptr));
+  out += missing_lines(recording);
+  if (report) out += steps_line(*report);
+  out += wrote_line(input) + kept_lines(input);
+  out += line("next", "gprof-ml analyze " + shell_word(input.output));
+  return out;
+}
+
+}  // namespace gprofml::app

@@ -1,0 +1,33 @@
+// The end-of-run summary: what was recorded, what was lost, where it is, what to do next.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/gprof-ml/run_output.hpp"
+#include "libprofile/capture/launch.hpp"
+#include "libprofile/capture/merge.hpp"
+
+namespace gprofml::app {
+
+struct SummaryInput {
+  const profile::Recording* recording = nullptr;
+  std::string output;  ///< the run.db as the user knows it
+  WrittenRunDb written;
+  profile::Nanoseconds merge_ns = 0;  ///< from the spools to the complete run.db
+  std::string spools;                 ///< a spool folder that stays; empty: removed
+};
+
+/// "NAME exited 0 after 61.4 s (output and exit code are its own)", without "gprof-ml: ".
+std::string end_sentence(const std::vector<std::string>& command, const profile::ProgramEnd& end);
+
+/// The lines below it, each with its line end, in 80 columns.
+std::string summary_lines(const SummaryInput& input);
+
+/// Why a recording without any record has none: a clause.
+std::string reason_for_nothing(const profile::Recording& recording);
+
+/// A word of a shell command, quoted where it must be.
+std::string shell_word(const std::string& text);
+
+}  // namespace gprofml::app
