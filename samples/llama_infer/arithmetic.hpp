@@ -25,7 +25,8 @@ LLAMA_HOST_DEVICE inline float power_of_two(int exponent) {
   return value;
 }
 
-/// e^x within 1.1 ulp for -87 <= x <= 88. Below it is 0 and above e^88, so that no infinity appears.
+/// e^x within 1.1 ulp for -87 <= x <= 88. Below it is 0 and above e^88, so that no infinity
+/// appears.
 LLAMA_HOST_DEVICE inline float exponential(float x) {
   if (x < -87.0f) return 0.0f;
   if (x > 88.0f) x = 88.0f;

@@ -52,7 +52,7 @@ SIMGPU = Rule((), ("cupti", "cuda", "crt/", "nvtx", "generated_", "driver_types.
                    "nlohmann/", "fmt/", "catch2/"), True)
 # Traces with known truth must not know the analysis that they judge.
 SYNTH = Rule(("libprofile/trace/", "test/seeds.hpp"), ("fmt/", "nlohmann/", "zlib.h", "catch2/"), True)
-ANYTHING = Rule(("libanalysis/", "libprofile/", "test/", "bench/"), ("",), True)
+ANYTHING = Rule(("libanalysis/", "libprofile/", "test/", "bench/", "samples/"), ("",), True)
 
 
 def part_of(path):

@@ -18,8 +18,8 @@ from types import MappingProxyType
 COMMANDS = pathlib.Path(sys.argv[1])
 FLOAT_OPERATION = re.compile(r"^\s*(?:@!?%p\d+\s+)?([a-z0-9_.]*\.f32)\b", re.MULTILINE)
 # Each rounds in one way only; loads, stores, moves and comparisons are exact.
-FIXED = re.compile(r"(?:(add|sub|mul|div|rcp|sqrt)\.rn|(ld|st)\.[a-z0-9_.]+|mov|neg|abs|max|min|selp|"
-                   r"setp\.[a-z]+|cvt\.(rn|rmi\.f32|rzi\.s32))\.f32")
+FIXED = re.compile(r"((add|sub|mul|div|rcp|sqrt)\.rn|(ld|st)\.[a-z0-9_.]+|mov|neg|abs|max|min|"
+                   r"selp|setp\.[a-z]+|cvt\.(rn|rmi\.f32|rzi\.s32))\.f32")
 
 
 def ptx(source, other_words=MappingProxyType({})):
