@@ -27,11 +27,11 @@ enum class SpoolEnd : std::uint8_t {
 
 /// One process of a recording.
 struct RecordedProcess {
-  std::string spool;                ///< file name
+  std::string spool;  ///< file name
   std::int64_t pid = kUnknown;
   std::string command;
-  std::string cuda;                 ///< "recorded", or why CUDA was not; empty: CUDA never started
-  std::string nvtx;                 ///< the same for NVTX
+  std::string cuda;  ///< "recorded", or why CUDA was not; empty: CUDA never started
+  std::string nvtx;  ///< the same for NVTX
   SpoolEnd end = SpoolEnd::abrupt;
   Nanoseconds last_written_ns = 0;  ///< of the last whole chunk, CLOCK_REALTIME
   std::uint64_t bytes = 0;          ///< of the file

@@ -1,0 +1,258 @@
+#include "libprofile/capture/merge.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "libprofile/capture/manifest.hpp"
+#include "libprofile/capture/process_notes.hpp"
+#include "libprofile/capture/translate_process.hpp"
+#include "libprofile/spool/reader.hpp"
+
+namespace gprofml::profile {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSuffix = ".spool";
+
+/// A process as its spool told it.
+struct MergedProcess {
+  RecordedProcess process;
+  std::map<std::string, std::string> facts;
+  spool::Status status;
+  Nanoseconds start_ns = 0;
+};
+
+class Progress {
+ public:
+  Progress(const std::vector<std::string>& paths, const MergeOptions& options) : options_(options) {
+    for (const std::string& path : paths) {
+      std::error_code ignored;
+      const std::uintmax_t bytes = fs::file_size(path, ignored);
+      if (!ignored) all_ += bytes;
+    }
+  }
+
+  void file_done(std::uint64_t bytes) { report(before_ += bytes); }
+  void in_file(std::uint64_t bytes) { report(before_ + bytes); }
+
+ private:
+  void report(std::uint64_t bytes) const {
+    if (options_.progress) options_.progress(std::min(bytes, all_), all_);
+  }
+
+  const MergeOptions& options_;
+  std::uint64_t before_ = 0;
+  std::uint64_t all_ = 0;
+};
+
+SpoolEnd end_of(const SpoolReader& reader, const ProcessFacts& facts) {
+  if (reader.end() == SpoolReader::End::damaged) return SpoolEnd::damaged;
+  const bool orderly = facts.end_reason == spool::EndReason::exit_handler ||
+                       facts.end_reason == spool::EndReason::stopped;
+  if (orderly) return SpoolEnd::orderly;
+  return reader.in_use() ? SpoolEnd::still_running : SpoolEnd::abrupt;
+}
+
+/// Reads one spool; its trace has one process. Throws SpoolError.
+std::pair<Trace, MergedProcess> read_spool(const std::string& path, Progress& progress) {
+  SpoolReader reader(path);
+  const std::string name = fs::path(path).filename().string();
+  ProcessTranslator translator(name, reader.header());
+  MergedProcess merged;
+  RecordedProcess& process = merged.process;
+  while (reader.next_chunk()) {
+    process.last_written_ns = reader.written_ns();
+    translator.take(reader.records());
+    progress.in_file(reader.position());
+  }
+  Trace trace = translator.finish();
+  const ProcessFacts& facts = translator.facts();
+  process.spool = name;
+  process.pid = trace.processes[0].pid;
+  process.command = trace.text(trace.processes[0].command);
+  process.cuda = facts.fact("cuda");
+  process.nvtx = facts.fact("nvtx");
+  process.end = end_of(reader, facts);
+  process.bytes = reader.file_bytes();
+  process.lost_bytes = reader.lost_bytes();
+  add_process_notes(facts, process, std::string(reader.damage()), trace);
+  merged.facts = facts.facts;
+  merged.status = facts.status;
+  merged.start_ns = reader.header().start_ns;
+  progress.file_done(reader.file_bytes());
+  return {std::move(trace), std::move(merged)};
+}
+
+/// Numbers the GPU work of each process in the order of time. The order in the spool depends on
+/// when buffers were handed over, which two runs of one program do not share.
+void number_work(Trace& trace) {
+  std::vector<std::uint32_t> next(trace.processes.size(), 0);
+  std::array<ActivityColumns*, 3> tables{&trace.kernels, &trace.copies, &trace.fills};
+  std::array<std::size_t, 3> at{};
+  while (true) {
+    std::optional<std::size_t> first;
+    const auto key = [&](std::size_t t) {
+      const ActivityColumns& work = *tables[t];
+      return std::tuple(work.start_ns[at[t]], work.end_ns[at[t]], work.stream[at[t]]);
+    };
+    for (std::size_t t = 0; t < tables.size(); ++t) {
+      if (at[t] < tables[t]->size() && (!first || key(t) < key(*first))) first = t;
+    }
+    if (!first) return;
+    ActivityColumns& work = *tables[*first];
+    const RowIndex process = trace.process_of_stream(work.stream[at[*first]]);
+    work.sequence[at[*first]++] = next[process]++;
+  }
+}
+
+/// Brings the processes into the order of Trace::processes, which know their spools by name.
+std::vector<MergedProcess> in_order_of(const Trace& trace, std::vector<MergedProcess> merged) {
+  std::vector<MergedProcess> ordered;
+  for (const Process& row : trace.processes) {
+    const auto found = std::find_if(merged.begin(), merged.end(), [&](const MergedProcess& m) {
+      return m.process.spool == trace.text(row.source);
+    });
+    ordered.push_back(std::move(*found));
+    merged.erase(found);
+  }
+  return ordered;
+}
+
+std::string end_text(SpoolEnd end) {
+  switch (end) {
+    case SpoolEnd::orderly:
+      return "orderly";
+    case SpoolEnd::abrupt:
+      return "abrupt";
+    case SpoolEnd::still_running:
+      return "still_running";
+    case SpoolEnd::damaged:
+      break;
+  }
+  return "damaged";
+}
+
+/// The facts of a process that say something of the run; which process it is stands in its tables.
+std::map<std::string, std::string> facts_for_meta(const MergedProcess& merged) {
+  std::map<std::string, std::string> facts = merged.facts;
+  for (const char* elsewhere : {"pid", "parent_pid", "host", "command", "simulated", "start_ns"}) {
+    facts.erase(elsewhere);
+  }
+  facts["end"] = end_text(merged.process.end);
+  if (merged.status.writer_cpu_ns != 0) {
+    facts["writer_cpu_ns"] = std::to_string(merged.status.writer_cpu_ns);
+  }
+  return facts;
+}
+
+/// What all processes agree on stands under its own key, what they do not under "process.ROW.KEY".
+void add_process_facts(const std::vector<MergedProcess>& merged, Trace& trace) {
+  std::map<std::string, std::set<std::string>> values;
+  for (const MergedProcess& process : merged) {
+    for (const auto& [key, value] : facts_for_meta(process)) values[key].insert(value);
+  }
+  for (std::size_t row = 0; row < merged.size(); ++row) {
+    for (const auto& [key, value] : facts_for_meta(merged[row])) {
+      const bool agreed = values[key].size() == 1;
+      trace.meta.emplace(agreed ? key : fmt::format("process.{}.{}", row, key), value);
+    }
+  }
+}
+
+void add_meta(const std::vector<MergedProcess>& merged, Trace& trace) {
+  const auto first = std::min_element(
+      merged.begin(), merged.end(),
+      [](const MergedProcess& a, const MergedProcess& b) { return a.start_ns < b.start_ns; });
+  const auto set = [&](const char* key, const std::string& value) {
+    if (!value.empty()) trace.meta[key] = value;
+  };
+  set("command", first->process.command);
+  set("start_ns", std::to_string(first->start_ns));
+  const auto host = first->facts.find("host");
+  if (host != first->facts.end()) set("host", host->second);
+  const bool simulated = std::any_of(merged.begin(), merged.end(), [](const MergedProcess& m) {
+    const auto fact = m.facts.find("simulated");
+    return fact != m.facts.end() && fact->second == "1";
+  });
+  if (simulated) set("simulated", "true");
+  add_process_facts(merged, trace);
+}
+
+void note_unreadable(const std::string& why, Trace& trace) {
+  trace.quality.push_back({kNoRow, trace.intern("unreadable_spool"), 1, trace.intern(why)});
+}
+
+}  // namespace
+
+std::vector<std::string> spools_in(const std::string& folder) {
+  std::vector<std::string> spools;
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    if (entry->path().extension() == kSuffix) spools.push_back(entry->path().string());
+  }
+  if (error) {
+    throw CaptureError(fmt::format("{}: cannot be listed: {}", folder, error.message()));
+  }
+  std::sort(spools.begin(), spools.end());
+  return spools;
+}
+
+bool is_spool_folder(const std::string& folder) {
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) return false;
+  if (fs::is_regular_file(fs::path(folder) / kManifestName, ignored)) return true;
+  try {
+    return !spools_in(folder).empty();
+  } catch (const CaptureError&) {
+    return false;
+  }
+}
+
+Recording merge_spools(const std::string& folder, const MergeOptions& options) {
+  const std::vector<std::string> paths = spools_in(folder);
+  Progress progress(paths, options);
+  Recording recording;
+  Trace& trace = recording.trace;
+  std::vector<MergedProcess> merged;
+  std::vector<std::string> unreadable;
+  for (const std::string& path : paths) {
+    try {
+      auto [of_process, process] = read_spool(path, progress);
+      if (merged.empty()) {
+        trace = std::move(of_process);
+      } else {
+        append(trace, of_process);
+      }
+      merged.push_back(std::move(process));
+    } catch (const SpoolError& error) {
+      unreadable.emplace_back(error.what());
+    }
+  }
+  if (merged.empty()) {
+    throw CaptureError(
+        unreadable.empty()
+            ? fmt::format("{}: holds no spool file (*.spool); give the folder that `gprof-ml run` "
+                          "recorded into",
+                          folder)
+            : unreadable.front());
+  }
+  for (const std::string& why : unreadable) note_unreadable(why, trace);
+  canonicalise(trace);
+  number_work(trace);
+  merged = in_order_of(trace, std::move(merged));
+  add_meta(merged, trace);
+  for (MergedProcess& process : merged) recording.processes.push_back(std::move(process.process));
+  return recording;
+}
+
+}  // namespace gprofml::profile

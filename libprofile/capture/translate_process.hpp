@@ -1,0 +1,140 @@
+// From the records of one process's spool to a Trace of one process.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "libprofile/capture/graph_nodes.hpp"
+#include "libprofile/capture/id_map.hpp"
+#include "libprofile/capture/nvtx_ranges.hpp"
+#include "libprofile/spool/format.hpp"
+#include "libprofile/spool/reader.hpp"
+#include "libprofile/trace/trace.hpp"
+
+namespace gprofml::profile {
+
+/// What records say beside events; the merge turns it into quality notes and meta.
+struct ProcessFacts {
+  std::map<std::string, std::string> facts;  ///< by key; the last value of each
+  std::map<std::pair<std::string, std::string>, std::uint64_t> notes;  ///< by code and detail
+  spool::Status status{};                                              ///< the last one
+  spool::EndReason end_reason{};                                       ///< 0: no End record
+  std::int64_t clock_steps = 0;  ///< CLOCK_REALTIME was set by more than 1 ms
+  Nanoseconds largest_clock_step_ns = 0;
+  std::int64_t unknown_records = 0;    ///< of kinds that this reader does not know
+  std::int64_t malformed_records = 0;  ///< shorter than their kind, or of lengths without sense
+  std::int64_t missing_names = 0;      ///< dictionary entries used but never written
+  std::int64_t bad_times = 0;          ///< ends before starts
+  std::int64_t unplaced_records = 0;   ///< of contexts that no record puts on a device
+  std::int64_t open_ranges = 0;
+  std::int64_t unopened_ends = 0;
+  Nanoseconds last_ns = 0;  ///< the last moment any record tells of
+
+  /// The value of a fact, empty when it was not said.
+  std::string fact(const std::string& key) const;
+};
+
+/// Takes the records of a spool in their order. The trace has one process, row 0, whose `source` is
+/// the spool's name. Records may name devices, contexts and streams before those are described.
+class ProcessTranslator {
+ public:
+  ProcessTranslator(const std::string& spool_name, const spool::FileHeader& header);
+  ProcessTranslator(const ProcessTranslator&) = delete;
+  ProcessTranslator& operator=(const ProcessTranslator&) = delete;
+
+  /// Takes all records of a chunk.
+  void take(RecordCursor records);
+
+  /// Joins what needs the whole file: correlations, events, ranges, graph nodes. Not canonical.
+  Trace finish();
+
+  const ProcessFacts& facts() const { return facts_; }
+
+ private:
+  template <typename Record>
+  void pass(const RecordView& view, void (ProcessTranslator::*handle)(const Record&));
+  void take(const RecordView& view);
+
+  // dictionaries and facts
+  void take_fact(const RecordView& view);
+  void take_string(const RecordView& view);
+  void take(const spool::LaunchConfig& record);
+  void take(const spool::Thread& record);
+  void take(const spool::Domain& record);
+  void take(const spool::Note& record);
+  void take(const spool::Status& record);
+  void take(const spool::End& record);
+
+  // where work runs
+  void take(const spool::Device& record);
+  void take(const spool::Context& record);
+  void take(const spool::Stream& record);
+
+  // what happened
+  void take(const spool::Kernel& record);
+  void take(const spool::Copy& record);
+  void take(const spool::Fill& record);
+  void take(const spool::ApiCall& record);
+  void take(const spool::Sync& record);
+  void take(const spool::CudaEvent& record);
+  void take(const spool::Overhead& record);
+  void take(const spool::GraphNode& record);
+  void take(const spool::GraphEdge& record);
+  void take_push(const spool::RangePush& record);
+  void take_mark(const spool::Mark& record);
+  void take(const spool::RangePop& record);
+  void take(const spool::RangeStart& record);
+  void take(const spool::RangeEnd& record);
+
+  template <typename Record>
+  void add_activity(ActivityColumns& work, const Record& record, StringId name);
+
+  StringId name_of(std::uint32_t string);
+  StringId kernel_name_of(std::uint32_t string);
+  StringId call_name_of(std::uint32_t string);
+  RowIndex thread_row(std::uint32_t tid);
+  RowIndex device_row(std::uint32_t id);
+  RowIndex context_row(std::uint32_t id, RowIndex device);
+  RowIndex stream_row(std::uint32_t context, std::uint32_t id, std::uint32_t device);
+  NvtxRanges::Place place_of(std::uint32_t tid, std::uint32_t domain);
+  void saw(Nanoseconds time_ns);
+
+  void describe_process();
+  void place_contexts();
+  void place_streams();
+  void place_syncs();
+  void place_cuda_events();
+  void join_events();
+  RowIndex stream_known_as(std::uint32_t context, std::uint32_t id);
+
+  struct SyncPlace {
+    std::uint32_t context;
+    std::uint32_t stream;
+    std::uint64_t event_sync;
+  };
+
+  std::uint32_t pid_;
+  Trace trace_;
+  ProcessFacts facts_;
+  NvtxRanges ranges_;
+  GraphNodes graphs_;
+
+  IdMap strings_, kernel_names_, call_names_, configs_, threads_, domains_, devices_;
+  std::unordered_map<std::uint32_t, StringId> copy_names_, overhead_names_;
+  std::unordered_map<std::uint32_t, RowIndex> contexts_;
+  std::unordered_map<std::uint64_t, RowIndex> streams_;  // by context and stream id
+  std::map<std::uint32_t, spool::Context> described_contexts_;
+  std::map<std::uint64_t, spool::Stream> described_streams_;
+  std::vector<SyncPlace> sync_places_;                 // beside Trace::syncs
+  std::vector<spool::CudaEvent> cuda_events_;          // as recorded
+  std::vector<std::uint64_t> event_sync_of_event_;     // beside Trace::cuda_events
+  std::vector<std::uint64_t> context_event_of_event_;  // the same: context and event id
+  std::uint64_t last_stream_key_ = 0;
+  RowIndex last_stream_ = kNoRow;
+};
+
+}  // namespace gprofml::profile
