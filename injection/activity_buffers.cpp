@@ -1,0 +1,79 @@
+#include "injection/activity_buffers.hpp"
+
+#include <cstring>
+
+#include "injection/system.hpp"
+
+namespace gprofml::injection {
+
+bool ActivityBuffers::start() {
+  pool_ = static_cast<unsigned char*>(map_memory((kCount + 1) * kBytes));
+  if (pool_ == nullptr) return false;
+  shared_ = pool_ + kCount * kBytes;
+  for (std::uint32_t index = kCount; index > 0; --index) push_free(index - 1);
+  return true;
+}
+
+void ActivityBuffers::push_free(std::uint32_t index) {
+  std::uint64_t top = free_.load(std::memory_order_relaxed);
+  std::uint64_t changed;
+  do {
+    next_free_[index].store(static_cast<std::uint32_t>(top), std::memory_order_relaxed);
+    changed = ((top >> 32) + 1) << 32 | index;
+  } while (!free_.compare_exchange_weak(top, changed, std::memory_order_release,
+                                        std::memory_order_relaxed));
+  free_count_.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::uint32_t ActivityBuffers::pop_free() {
+  std::uint64_t top = free_.load(std::memory_order_acquire);
+  for (;;) {
+    const auto index = static_cast<std::uint32_t>(top);
+    if (index == kNone) return kNone;
+    const std::uint64_t next = next_free_[index].load(std::memory_order_relaxed);
+    const std::uint64_t changed = ((top >> 32) + 1) << 32 | next;
+    if (free_.compare_exchange_weak(top, changed, std::memory_order_acquire,
+                                    std::memory_order_acquire)) {
+      free_count_.fetch_sub(1, std::memory_order_relaxed);
+      return index;
+    }
+  }
+}
+
+unsigned char* ActivityBuffers::request() {
+  const std::uint32_t index = pop_free();
+  return index == kNone ? shared_ : pool_ + index * kBytes;
+}
+
+void ActivityBuffers::complete(unsigned char* data, std::size_t valid_bytes,
+                               std::uint64_t records) {
+  if (is_shared(data)) return count_discarded(records);
+  const auto index = static_cast<std::size_t>(data - pool_) / kBytes;
+  if (data < pool_ || index >= kCount) return;
+  Full& full = descriptors_[index];
+  full.data = data;
+  full.valid_bytes = valid_bytes < kBytes ? valid_bytes : kBytes;
+  full.next = full_.load(std::memory_order_relaxed);
+  while (!full_.compare_exchange_weak(full.next, &full, std::memory_order_release,
+                                      std::memory_order_relaxed)) {
+  }
+}
+
+ActivityBuffers::Full* ActivityBuffers::take_full() {
+  Full* newest = full_.exchange(nullptr, std::memory_order_acquire);
+  Full* oldest = nullptr;
+  while (newest != nullptr) {
+    Full* next = newest->next;
+    newest->next = oldest;
+    oldest = newest;
+    newest = next;
+  }
+  return oldest;
+}
+
+void ActivityBuffers::give_back(Full& buffer) {
+  std::memset(buffer.data, 0, buffer.valid_bytes);
+  push_free(static_cast<std::uint32_t>(static_cast<std::size_t>(buffer.data - pool_) / kBytes));
+}
+
+}  // namespace gprofml::injection

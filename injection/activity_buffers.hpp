@@ -1,0 +1,71 @@
+// The buffers that CUPTI fills: a fixed pool, handed out and taken back without locks, because both
+// happens in the program's threads.
+//
+//   free stack ──request()──► CUPTI fills ──complete()──► full stack ──take_full()──► writer
+//        ▲                                                                              │
+//        └───────────────────────── give_back(): zeroed again ──────────────────────────┘
+//
+// With no free buffer CUPTI gets a buffer that everybody shares and nobody reads; what it puts
+// there is counted, as far as it can be told. (Refusing a buffer crashed CUPTI before 12.9.)
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace gprofml::injection {
+
+class ActivityBuffers {
+ public:
+  // A withheld buffer (one with an unfinished record) is lost to a SIGKILL: 1200 kernels, not more.
+  static constexpr std::size_t kBytes = 256 * 1024;
+  static constexpr std::uint32_t kCount = 512;
+
+  struct Full {
+    Full* next;
+    unsigned char* data;
+    std::size_t valid_bytes;
+  };
+
+  /// Reserves the pool; memory is taken page by page as it is used. False when there is none.
+  bool start();
+
+  // --- in CUPTI's callbacks
+  unsigned char* request();
+  /// `records` in a shared buffer are counted as discarded.
+  void complete(unsigned char* data, std::size_t valid_bytes, std::uint64_t records);
+  bool is_shared(const unsigned char* data) const { return data == shared_; }
+  /// Fewer than half of the pool is free.
+  bool is_running_out() const { return free_count_.load(std::memory_order_relaxed) < kCount / 2; }
+
+  // --- the writer's
+  /// All buffers that came back since the last call, oldest first.
+  Full* take_full();
+  void give_back(Full& buffer);
+
+  std::uint64_t discarded() const { return discarded_.load(std::memory_order_relaxed); }
+  void count_discarded(std::uint64_t records) {
+    discarded_.fetch_add(records, std::memory_order_relaxed);
+  }
+
+  std::uint64_t unknown_records = 0;
+  std::uint64_t incomplete_records = 0;
+
+ private:
+  static constexpr std::uint32_t kNone = 0xffffffffu;
+
+  void push_free(std::uint32_t index);
+  std::uint32_t pop_free();
+
+  unsigned char* pool_ = nullptr;
+  unsigned char* shared_ = nullptr;
+  /// Index of the top (low half) and a count of changes (high half), against ABA.
+  std::atomic<std::uint64_t> free_{kNone};
+  std::atomic<std::uint32_t> free_count_{0};
+  std::atomic<std::uint32_t> next_free_[kCount];
+  std::atomic<Full*> full_{nullptr};
+  Full descriptors_[kCount];
+  std::atomic<std::uint64_t> discarded_{0};
+};
+
+}  // namespace gprofml::injection

@@ -1,0 +1,59 @@
+#include "injection/facts.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "injection/system.hpp"
+
+namespace gprofml::injection {
+namespace {
+
+void post_number(Mailbox& mailbox, const char* key, long long number) {
+  char text[24];
+  std::snprintf(text, sizeof text, "%lld", number);
+  mailbox.fact(key, text);
+}
+
+void post_link(Mailbox& mailbox, const char* key, const char* link) {
+  char target[4096];
+  const ssize_t size = readlink(link, target, sizeof target);
+  if (size > 0) mailbox.fact(key, target, static_cast<std::size_t>(size));
+}
+
+void post_command(Mailbox& mailbox) {
+  char arguments[8000];
+  std::size_t size = read_file("/proc/self/cmdline", arguments, sizeof arguments);
+  if (size > 0 && arguments[size - 1] == '\0') --size;
+  if (size > 0) mailbox.fact("command", arguments, size);
+}
+
+/// The kernel module's version, "… Kernel Module  580.65.06 …": asking CUDA would be a CUDA call.
+void post_driver_version(Mailbox& mailbox) {
+  char text[512];
+  const std::size_t size = read_file("/proc/driver/nvidia/version", text, sizeof text - 1);
+  text[size] = '\0';
+  const char* at = std::strstr(text, "Kernel Module");
+  if (at == nullptr) return;
+  at += std::strlen("Kernel Module");
+  while (*at != '\0' && (*at < '0' || *at > '9') && *at != '\n') ++at;
+  const std::size_t length = std::strspn(at, "0123456789.");
+  if (length > 0) mailbox.fact("driver_version", at, length);
+}
+
+}  // namespace
+
+void post_process_facts(Mailbox& mailbox, const char* host) {
+  mailbox.fact("host", host);
+  post_number(mailbox, "pid", getpid());
+  post_number(mailbox, "parent_pid", getppid());
+  post_link(mailbox, "executable", "/proc/self/exe");
+  post_command(mailbox);
+  post_link(mailbox, "working_folder", "/proc/self/cwd");
+  mailbox.fact("library_version", GPROFML_VERSION);
+  mailbox.fact("level", "1");
+  post_driver_version(mailbox);
+}
+
+}  // namespace gprofml::injection

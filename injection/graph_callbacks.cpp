@@ -1,0 +1,1 @@
+#include "injection/cupti_session.hpp"

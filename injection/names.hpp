@@ -1,0 +1,33 @@
+// NVTX domains and registered strings: objects whose address is the handle that the program keeps.
+// They live until the process ends, since a handle may stand in an event that is not written yet.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gprofml::injection {
+
+struct Domain {
+  std::uint32_t id;  ///< 0: the default domain
+  std::uint32_t name_bytes;
+  char name[1];  ///< as long as it is
+};
+
+struct RegisteredString {
+  std::uint32_t bytes;
+  char text[1];  ///< as long as it is
+};
+
+/// Push/pop nesting is followed for this many domains; events of further ones count as lost.
+inline constexpr std::uint32_t kMostDomains = 1024;
+
+extern Domain default_domain;
+
+/// nullptr when there is no memory.
+Domain* make_domain(const char* name, std::size_t bytes);
+RegisteredString* make_registered_string(const char* text, std::size_t bytes);
+
+/// In a forked child, whose parent's other threads may have held the registry's lock.
+void reset_name_registry_lock();
+
+}  // namespace gprofml::injection

@@ -1,0 +1,114 @@
+#include "injection/record_stream.hpp"
+
+#include <cstring>
+
+#include "injection/system.hpp"
+
+namespace gprofml::injection {
+namespace {
+
+// Small enough that a chunk cut in half by a kill loses little, large enough that its header and
+// its system call cost nothing.
+constexpr std::size_t kChunkBytes = 1u << 20;
+static_assert(kChunkBytes <= spool::kLargestChunkBytes);
+
+std::size_t padded(std::size_t bytes) {
+  return (bytes + 7) & ~std::size_t{7};
+}
+
+}  // namespace
+
+bool RecordStream::start(SpoolFile& file) {
+  file_ = &file;
+  chunk_ = static_cast<unsigned char*>(map_memory(sizeof(spool::ChunkHeader) + kChunkBytes));
+  return chunk_ != nullptr;
+}
+
+void RecordStream::put(const void* record, std::size_t bytes, const void* tail,
+                       std::size_t tail_bytes) {
+  const std::size_t whole = bytes + padded(tail_bytes);
+  if (failed_ || whole > kChunkBytes) return;
+  if (used_ + whole > kChunkBytes && !flush()) return;
+  unsigned char* at = chunk_ + sizeof(spool::ChunkHeader) + used_;
+  std::memcpy(at, record, bytes);
+  if (tail_bytes > 0) std::memcpy(at + bytes, tail, tail_bytes);
+  std::memset(at + bytes + tail_bytes, 0, whole - bytes - tail_bytes);
+  used_ += whole;
+}
+
+std::uint32_t RecordStream::string(const char* text, std::size_t bytes) {
+  if (bytes == 0) return 0;
+  bool is_new;
+  const std::uint32_t id = strings_.intern(text, bytes, is_new);
+  if (is_new) {
+    spool::String record{};
+    record.header = {spool::RecordKind::string, 0,
+                     static_cast<std::uint32_t>(sizeof record + padded(bytes))};
+    record.id = id;
+    record.text_bytes = static_cast<std::uint32_t>(bytes);
+    put(&record, sizeof record, text, bytes);
+  }
+  return id;
+}
+
+std::uint32_t RecordStream::string(const char* text) {
+  return text == nullptr ? 0 : string(text, std::strlen(text));
+}
+
+std::uint32_t RecordStream::launch_config(spool::LaunchConfig config) {
+  config.header = {};
+  config.id = 0;
+  bool is_new;
+  const std::uint32_t id = launch_configs_.intern(&config, sizeof config, is_new);
+  if (is_new) {
+    config.id = id;
+    add(spool::RecordKind::launch_config, config);
+  }
+  return id;
+}
+
+void RecordStream::fact(const char* key, const char* value, std::size_t value_bytes) {
+  char text[8192];
+  const std::size_t key_bytes = std::strlen(key);
+  if (key_bytes + value_bytes > sizeof text) value_bytes = sizeof text - key_bytes;
+  std::memcpy(text, key, key_bytes);
+  std::memcpy(text + key_bytes, value, value_bytes);
+  spool::Fact record{};
+  record.header = {spool::RecordKind::fact, 0,
+                   static_cast<std::uint32_t>(sizeof record + padded(key_bytes + value_bytes))};
+  record.key_bytes = static_cast<std::uint32_t>(key_bytes);
+  record.value_bytes = static_cast<std::uint32_t>(value_bytes);
+  put(&record, sizeof record, text, key_bytes + value_bytes);
+}
+
+void RecordStream::note(const char* code, const char* detail, std::uint64_t count) {
+  spool::Note record{};
+  record.code = string(code);
+  record.detail = string(detail);
+  record.count = count;
+  add(spool::RecordKind::note, record);
+}
+
+bool RecordStream::flush() {
+  if (failed_) return false;
+  if (used_ == 0) return true;
+  failed_ = !file_->append(chunk_, used_);
+  used_ = 0;
+  return !failed_;
+}
+
+void RecordStream::write_last_words(const char* why) {
+  failed_ = false;
+  used_ = 0;
+  // Names of earlier chunks may be among those that did not reach the disk.
+  strings_ = Interner(0x80000000u);
+  note("write_failed", why, 1);
+  spool::End end{};
+  end.time_ns = realtime_ns();
+  end.reason = spool::EndReason::write_failed;
+  add(spool::RecordKind::end, end);
+  flush();
+  failed_ = true;
+}
+
+}  // namespace gprofml::injection

@@ -1,0 +1,180 @@
+#include "injection/recorder.hpp"
+
+#include <pthread.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "injection/cupti_session.hpp"
+#include "injection/facts.hpp"
+#include "injection/names.hpp"
+#include "injection/writer.hpp"
+
+namespace gprofml::injection {
+
+std::atomic<Recorder*> current_recorder{nullptr};
+__thread EventRing* current_ring = nullptr;
+std::atomic<TimestampFunction> cupti_clock{nullptr};
+
+namespace {
+
+// How long the end of a program may be held up, at worst.
+constexpr std::int64_t kFlushPatienceNs = 2'000'000'000;
+constexpr std::int64_t kWritePatienceNs = 2'000'000'000;
+
+pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
+bool handlers_are_registered = false;
+pthread_key_t ring_key;
+bool ring_key_exists = false;
+// Once set nothing is ever recorded in this process.
+std::atomic<bool> is_off{false};
+std::atomic<bool> cuda_is_in_use{false};
+
+void leave_ring(void* ring) {
+  current_ring = nullptr;
+  auto& left = *static_cast<EventRing*>(ring);
+  Recorder* recorder = current_recorder.load(std::memory_order_acquire);
+  if (recorder != nullptr && left.owner == recorder) recorder->rings.release(left);
+}
+
+void after_fork_in_child() {
+  Recorder* parents = current_recorder.exchange(nullptr, std::memory_order_acq_rel);
+  if (parents != nullptr) parents->file.abandon();
+  current_ring = nullptr;
+  start_lock = PTHREAD_MUTEX_INITIALIZER;
+  reset_name_registry_lock();
+  // CUDA does not survive a fork, and CUPTI must not be called here again.
+  if (cuda_is_in_use.load(std::memory_order_relaxed)) is_off.store(true);
+}
+
+Recorder* own_recorder() {
+  Recorder* recorder = current_recorder.load(std::memory_order_acquire);
+  // A child made without fork() (raw clone) has our memory but no writer.
+  return recorder != nullptr && recorder->pid == getpid() ? recorder : nullptr;
+}
+
+void at_exit() {
+  Recorder* recorder = own_recorder();
+  if (recorder == nullptr) return;
+  CuptiSession* session = recorder->session.load(std::memory_order_acquire);
+  if (session != nullptr && !session->flush_everything(kFlushPatienceNs)) {
+    recorder->mailbox.note("flush_timeout",
+                           "CUPTI did not hand over its last records within 2 s of the program's "
+                           "end; they are missing");
+  }
+  finish_writing(*recorder, kWritePatienceNs);
+}
+
+/// Handlers that the program registered earlier run after ours and may still use NVTX.
+__attribute__((destructor)) void at_unload() {
+  if (Recorder* recorder = own_recorder()) finish_writing(*recorder, kWritePatienceNs);
+}
+
+void register_handlers() {
+  if (handlers_are_registered) return;
+  handlers_are_registered = true;
+  atexit(at_exit);
+  pthread_atfork(nullptr, nullptr, after_fork_in_child);
+  ring_key_exists = pthread_key_create(&ring_key, leave_ring) == 0;
+}
+
+/// The host's name, fit for a file's.
+void host_name(utsname& system) {
+  if (uname(&system) != 0 || system.nodename[0] == '\0') std::strcpy(system.nodename, "host");
+  for (char* at = system.nodename; *at != '\0'; ++at) {
+    if (*at == '/') *at = '_';
+  }
+}
+
+Recorder* turn_off(const char* what, const char* detail) {
+  is_off.store(true, std::memory_order_release);
+  complain(what, detail);
+  return nullptr;
+}
+
+/// Called with the lock held.
+Recorder* make_recorder() {
+  const char* folder = getenv("GPROFML_SPOOL_DIR");
+  if (folder == nullptr || *folder == '\0') {
+    is_off.store(true, std::memory_order_release);
+    return nullptr;
+  }
+  auto* recorder = static_cast<Recorder*>(map_memory(sizeof(Recorder)));
+  if (recorder == nullptr) return turn_off("nothing is recorded", "out of memory");
+  new (recorder) Recorder;
+  recorder->pid = getpid();
+  recorder->start_ns = realtime_ns();
+  utsname system{};
+  host_name(system);
+  if (!recorder->file.create(folder, system.nodename, recorder->start_ns)) {
+    char detail[512];
+    std::snprintf(detail, sizeof detail, "no spool can be made in %s: errno %d", folder, errno);
+    return turn_off("nothing is recorded", detail);
+  }
+  if (!recorder->stream.start(recorder->file)) return turn_off("nothing is recorded", "no memory");
+  post_process_facts(recorder->mailbox, system.nodename);
+  write_pass(*recorder, WriteReason::start);
+  register_handlers();
+  if (!start_writer(*recorder)) return turn_off("nothing is recorded", "no thread can be started");
+  current_recorder.store(recorder, std::memory_order_release);
+  return recorder;
+}
+
+}  // namespace
+
+void cuda_is_used() {
+  cuda_is_in_use.store(true, std::memory_order_relaxed);
+}
+
+Recorder* start_recorder() {
+  if (Recorder* recorder = current_recorder.load(std::memory_order_acquire)) return recorder;
+  if (is_off.load(std::memory_order_acquire)) return nullptr;
+  const int saved_errno = errno;
+  pthread_mutex_lock(&start_lock);
+  Recorder* recorder = current_recorder.load(std::memory_order_acquire);
+  if (recorder == nullptr && !is_off.load(std::memory_order_acquire)) recorder = make_recorder();
+  pthread_mutex_unlock(&start_lock);
+  errno = saved_errno;
+  return recorder;
+}
+
+void stop_recorder(Recorder& recorder) {
+  is_off.store(true, std::memory_order_release);
+  Recorder* expected = &recorder;
+  current_recorder.compare_exchange_strong(expected, nullptr, std::memory_order_acq_rel);
+}
+
+bool finish_writing(Recorder& recorder, std::int64_t timeout_ns) {
+  const std::uint32_t wanted = recorder.finish_wanted.fetch_add(1, std::memory_order_acq_rel) + 1;
+  recorder.work.raise();
+  const std::int64_t deadline_ns = monotonic_ns() + timeout_ns;
+  for (;;) {
+    const std::uint32_t seen = recorder.finished_signal.value();
+    if (recorder.finished.load(std::memory_order_acquire) >= wanted) return true;
+    const std::int64_t left_ns = deadline_ns - monotonic_ns();
+    if (left_ns <= 0) return false;
+    recorder.finished_signal.wait(seen, left_ns);
+  }
+}
+
+EventRing* take_ring() {
+  const int saved_errno = errno;
+  Recorder* recorder = start_recorder();
+  EventRing* ring = recorder == nullptr ? nullptr : recorder->rings.acquire(recorder);
+  if (recorder != nullptr && ring == nullptr) {
+    recorder->ranges_lost.fetch_add(1, std::memory_order_relaxed);
+  }
+  if (ring != nullptr) {
+    current_ring = ring;
+    if (ring_key_exists) pthread_setspecific(ring_key, ring);
+  }
+  errno = saved_errno;
+  return ring;
+}
+
+}  // namespace gprofml::injection

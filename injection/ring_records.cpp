@@ -1,0 +1,152 @@
+// Ring events as the spool's records.
+#include <cstdio>
+#include <cstring>
+
+#include "injection/system.hpp"
+#include "injection/writer.hpp"
+
+namespace gprofml::injection {
+namespace {
+
+/// Which domains the spool knows. Reset when a recording starts, by the stream it belongs to.
+struct KnownDomains {
+  const RecordStream* stream = nullptr;
+  bool known[kMostDomains] = {};
+};
+KnownDomains known_domains;
+
+std::uint32_t domain_id(RecordStream& stream, const Domain& domain) {
+  if (known_domains.stream != &stream) {
+    std::memset(known_domains.known, 0, sizeof known_domains.known);
+    known_domains.stream = &stream;
+  }
+  if (domain.id != 0 && !known_domains.known[domain.id]) {
+    known_domains.known[domain.id] = true;
+    spool::Domain record{};
+    record.id = domain.id;
+    record.name = stream.string(domain.name, domain.name_bytes);
+    stream.add(spool::RecordKind::domain, record);
+  }
+  return domain.id;
+}
+
+std::uint32_t text_id(RecordStream& stream, const NamedEvent& event) {
+  const auto* behind = reinterpret_cast<const char*>(&event + 1);
+  if (event.header.text == TextKind::inline_text) return stream.string(behind, event.text_bytes);
+  if (event.header.text == TextKind::none) return 0;
+  const RegisteredString* registered;
+  std::memcpy(&registered, behind, sizeof registered);
+  return stream.string(registered->text, registered->bytes);
+}
+
+void write_thread(RecordStream& stream, std::uint32_t tid, const char* name, std::size_t bytes) {
+  spool::Thread record{};
+  record.tid = tid;
+  record.name = stream.string(name, bytes);
+  stream.add(spool::RecordKind::thread, record);
+}
+
+/// The name the system has for it, until NVTX gives another.
+void introduce_thread(RecordStream& stream, EventRing& ring) {
+  if (ring.tid_is_written) return;
+  ring.tid_is_written = true;
+  char path[64];
+  char name[32];
+  std::snprintf(path, sizeof path, "/proc/self/task/%u/comm", ring.tid);
+  std::size_t size = read_file(path, name, sizeof name);
+  if (size > 0 && name[size - 1] == '\n') --size;
+  write_thread(stream, ring.tid, name, size);
+}
+
+template <class Record>
+Record opening(RecordStream& stream, const EventRing& ring, const NamedEvent& event) {
+  Record record{};
+  record.time_ns = event.time_ns;
+  record.tid = ring.tid;
+  record.domain = domain_id(stream, *event.domain);
+  record.name = text_id(stream, event);
+  record.category = event.category;
+  return record;
+}
+
+void write_named(RecordStream& stream, const EventRing& ring, const NamedEvent& event) {
+  if (event.header.kind == EventKind::start) {
+    auto record = opening<spool::RangeStart>(stream, ring, event);
+    record.id = event.range;
+    stream.add(spool::RecordKind::range_start, record);
+    return;
+  }
+  const auto record = opening<spool::RangePush>(stream, ring, event);
+  const bool is_push = event.header.kind == EventKind::push;
+  stream.add(is_push ? spool::RecordKind::range_push : spool::RecordKind::mark, record);
+}
+
+void write_pop(RecordStream& stream, const EventRing& ring, const ClosingEvent& event) {
+  spool::RangePop record{};
+  record.time_ns = event.time_ns;
+  record.tid = ring.tid;
+  record.domain = domain_id(stream, *event.domain);
+  stream.add(spool::RecordKind::range_pop, record);
+}
+
+void write_end(RecordStream& stream, const EventRing& ring, const ClosingEvent& event) {
+  spool::RangeEnd record{};
+  record.time_ns = event.time_ns;
+  record.id = event.range;
+  record.tid = ring.tid;
+  record.domain = domain_id(stream, *event.domain);
+  stream.add(spool::RecordKind::range_end, record);
+}
+
+void write_graph_node(RecordStream& stream, const EventRing& ring, const GraphNodeEvent& event) {
+  spool::GraphNode record{};
+  record.time_ns = event.time_ns;
+  record.node = event.node;
+  record.original_node = event.original_node;
+  record.graph = event.graph;
+  record.original_graph = event.original_graph;
+  record.type = event.type;
+  record.tid = ring.tid;
+  stream.add(spool::RecordKind::graph_node, record);
+}
+
+void write_graph_edge(RecordStream& stream, const GraphEdgeEvent& event) {
+  spool::GraphEdge record{};
+  record.source = event.source;
+  record.target = event.target;
+  stream.add(spool::RecordKind::graph_edge, record);
+}
+
+template <class Event>
+const Event& as(const EventHeader& header) {
+  return reinterpret_cast<const Event&>(header);
+}
+
+}  // namespace
+
+void write_event(RecordStream& stream, EventRing& ring, const EventHeader& event) {
+  introduce_thread(stream, ring);
+  switch (event.kind) {
+    case EventKind::push:
+    case EventKind::mark:
+    case EventKind::start:
+      return write_named(stream, ring, as<NamedEvent>(event));
+    case EventKind::pop:
+      return write_pop(stream, ring, as<ClosingEvent>(event));
+    case EventKind::end:
+      return write_end(stream, ring, as<ClosingEvent>(event));
+    case EventKind::thread_name: {
+      const auto& named = as<ThreadNameEvent>(event);
+      return write_thread(stream, named.tid, reinterpret_cast<const char*>(&named + 1),
+                          named.text_bytes);
+    }
+    case EventKind::graph_node:
+      return write_graph_node(stream, ring, as<GraphNodeEvent>(event));
+    case EventKind::graph_edge:
+      return write_graph_edge(stream, as<GraphEdgeEvent>(event));
+    case EventKind::skip:
+      return;
+  }
+}
+
+}  // namespace gprofml::injection

@@ -1,0 +1,47 @@
+// The file on disk: opened exclusively, locked while its writer lives, appended to chunk by chunk.
+//
+// The descriptor lives in the program's table, and the program may close all it finds there
+// (daemons do) and get the same number for a file of its own. So before each write the descriptor
+// is compared with the file by device and inode; when it is another one, the spool is opened again
+// by its path. Nothing here is called by two threads at once.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "libprofile/spool/format.hpp"
+
+namespace gprofml::injection {
+
+class SpoolFile {
+ public:
+  /// Creates `<folder>/<host>-<pid>-<start_ns>-<nonce>.spool` and writes the header. False, with
+  /// errno set, when the folder does not take it.
+  bool create(const char* folder, const char* host, std::int64_t start_ns);
+
+  /// Appends one chunk. `chunk` begins with room for the ChunkHeader, the payload stands behind it.
+  /// False when it could not be written whole: the file is then cut back to its last whole chunk.
+  bool append(unsigned char* chunk, std::size_t payload_bytes);
+
+  /// In a forked child: lets go of the parent's file, so that the lock ends with the parent.
+  void abandon();
+
+  int last_error() const { return last_error_; }
+
+ private:
+  bool is_ours(int descriptor) const;
+  bool open_again();
+  bool write_all(const unsigned char* bytes, std::size_t size);
+
+  int descriptor_ = -1;
+  int last_error_ = 0;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+  std::uint64_t sequence_ = 0;
+  std::int64_t whole_bytes_ = 0;
+  char path_[4096] = {};
+};
+
+}  // namespace gprofml::injection

@@ -1,0 +1,127 @@
+#include "injection/writer.hpp"
+
+#include <sys/prctl.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "injection/activity_records.hpp"
+
+namespace gprofml::injection {
+namespace {
+
+constexpr std::int64_t kPeriodNs = 100'000'000;
+constexpr std::int64_t kStatusPeriodNs = 500'000'000;
+constexpr std::size_t kStackBytes = 512 * 1024;
+
+void write_messages(Recorder& recorder) {
+  for (Message* message = recorder.mailbox.take_all(); message != nullptr;
+       message = message->next) {
+    if (message->is_fact) {
+      recorder.stream.fact(message->key, message->value, message->value_bytes);
+    } else {
+      recorder.stream.note(message->key, message->value, message->count);
+    }
+  }
+}
+
+spool::Status make_status(Recorder& recorder) {
+  spool::Status status{};
+  std::uint64_t cupti_ns = 0;
+  const TimestampFunction clock = cupti_clock.load(std::memory_order_relaxed);
+  status.monotonic_ns = monotonic_ns();
+  status.realtime_ns = realtime_ns();
+  if (clock != nullptr && clock(&cupti_ns) == 0) {
+    status.cupti_ns = static_cast<std::int64_t>(cupti_ns);
+  }
+  status.cupti_dropped = recorder.cupti_dropped.load(std::memory_order_relaxed);
+  status.discarded = recorder.buffers.discarded();
+  status.ranges_lost = recorder.ranges_lost.load(std::memory_order_relaxed);
+  status.unknown_records = recorder.buffers.unknown_records;
+  status.incomplete_records = recorder.buffers.incomplete_records;
+  status.writer_cpu_ns = thread_cpu_ns();
+  return status;
+}
+
+/// Everything but the clocks.
+bool same_counts(const spool::Status& a, const spool::Status& b) {
+  return a.cupti_dropped == b.cupti_dropped && a.discarded == b.discarded &&
+         a.ranges_lost == b.ranges_lost && a.unknown_records == b.unknown_records &&
+         a.incomplete_records == b.incomplete_records;
+}
+
+void write_status(Recorder& recorder, WriteReason reason) {
+  // One writer thread a process; a forked child begins with its parent's value and corrects it.
+  static spool::Status last{};
+  if (reason == WriteReason::start) {
+    last = {};
+    return;
+  }
+  const spool::Status now = make_status(recorder);
+  const bool due = now.monotonic_ns - last.monotonic_ns >= kStatusPeriodNs;
+  if (reason != WriteReason::finish && !due && same_counts(now, last)) return;
+  recorder.stream.add(spool::RecordKind::status, now);
+  last = now;
+}
+
+void write_end(Recorder& recorder) {
+  spool::End end{};
+  end.time_ns = realtime_ns();
+  end.reason = spool::EndReason::exit_handler;
+  recorder.stream.add(spool::RecordKind::end, end);
+  recorder.end_is_written = true;
+}
+
+void give_up(Recorder& recorder) {
+  char why[160];
+  std::snprintf(why, sizeof why,
+                "the spool could not be written any more (errno %d); recording ended there",
+                recorder.file.last_error());
+  complain("recording stopped", why);
+  recorder.stream.write_last_words(why);
+  stop_recorder(recorder);
+}
+
+void* write_until_the_end(void* argument) {
+  auto& recorder = *static_cast<Recorder*>(argument);
+  prctl(PR_SET_NAME, "gprof-ml");
+  for (;;) {
+    const std::uint32_t seen = recorder.work.value();
+    const std::uint32_t wanted = recorder.finish_wanted.load(std::memory_order_acquire);
+    const bool finish = wanted != recorder.finished.load(std::memory_order_relaxed);
+    if (!write_pass(recorder, finish ? WriteReason::finish : WriteReason::periodic)) {
+      give_up(recorder);
+      recorder.finished.store(0xffffffffu, std::memory_order_release);
+      recorder.finished_signal.raise();
+      return nullptr;
+    }
+    if (finish) {
+      recorder.finished.store(wanted, std::memory_order_release);
+      recorder.finished_signal.raise();
+      continue;
+    }
+    recorder.work.wait(seen, kPeriodNs);
+    recorder.work_is_announced.store(false, std::memory_order_release);
+  }
+}
+
+}  // namespace
+
+bool write_pass(Recorder& recorder, WriteReason reason) {
+  RecordStream& stream = recorder.stream;
+  write_messages(recorder);
+  write_activity(recorder);
+  recorder.rings.for_each([&stream](EventRing& ring) {
+    ring.drain([&](const EventHeader& event) { write_event(stream, ring, event); });
+  });
+  if (reason == WriteReason::finish && recorder.end_is_written && stream.empty()) return true;
+  write_status(recorder, reason);
+  if (reason == WriteReason::finish) write_end(recorder);
+  return stream.flush();
+}
+
+bool start_writer(Recorder& recorder) {
+  return start_thread(write_until_the_end, &recorder, kStackBytes);
+}
+
+}  // namespace gprofml::injection

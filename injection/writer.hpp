@@ -1,0 +1,22 @@
+// The writer thread: everything that reaches the disk goes through it.
+#pragma once
+
+#include "injection/recorder.hpp"
+
+namespace gprofml::injection {
+
+enum class WriteReason {
+  start,     ///< the first facts, before there is a thread
+  periodic,  ///< ten times a second, and when something fills up
+  finish,    ///< the program ends
+};
+
+/// Writes what has come in as one or more chunks. False when the spool takes no more.
+bool write_pass(Recorder& recorder, WriteReason reason);
+
+bool start_writer(Recorder& recorder);
+
+/// Turns one ring event into records.
+void write_event(RecordStream& stream, EventRing& ring, const EventHeader& event);
+
+}  // namespace gprofml::injection
