@@ -1,0 +1,67 @@
+// The buffers of one producing thread (or of all): one that is filled, and full ones that wait for
+// their last record to be finished. See activity_buffers.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "test/simgpu/cupti/activity_buffers.hpp"
+
+namespace gprofml::simgpu::cupti {
+
+/// Memory of the client with records in it.
+struct Buffer {
+  struct Unfinished {
+    std::size_t offset;
+    std::int64_t end_ns;
+  };
+  std::uint8_t* bytes = nullptr;
+  std::size_t size = 0;
+  std::size_t most_records = 0;  ///< 0: as many as fit
+  std::size_t used = 0;
+  std::size_t records = 0;
+  std::vector<Unfinished> unfinished;  ///< when they were written
+  std::int64_t latest_end_ns = kFinished;
+
+  bool has_room(std::size_t record_size) const;
+  bool is_full() const { return most_records != 0 && records == most_records; }
+  bool is_finished() const;
+  void write(const void* record, std::size_t record_size, std::int64_t end_ns);
+  void invalidate_unfinished();
+};
+
+/// Called by the producing thread and by flushing threads at once.
+class BufferQueue {
+ public:
+  /// Whether the record could be written; if not, a buffer has to be added.
+  bool append(const void* record, std::size_t size, std::int64_t end_ns);
+
+  void add(Buffer&& buffer);
+
+  void collect(Flush flush);
+
+  /// The thread has ended: its buffer will not grow any more.
+  void end_thread();
+
+  /// Whether the thread has ended and all its buffers are on their way.
+  bool is_done();
+
+  void abandon();
+
+ private:
+  void retire_current();
+  void complete_full(bool forced);
+
+  std::mutex mutex_;
+  std::optional<Buffer> current_;
+  std::deque<Buffer> full_;
+  // Threads that share a queue may each have asked the client when the current buffer was full.
+  std::vector<Buffer> spare_;
+  bool thread_has_ended_ = false;
+};
+
+}  // namespace gprofml::simgpu::cupti

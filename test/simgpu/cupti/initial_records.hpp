@@ -1,0 +1,19 @@
+// Records of what exists apart from any call: devices, and on request contexts and streams.
+#pragma once
+
+#include <cupti.h>
+
+namespace gprofml::simgpu::cupti {
+
+/// Device records were asked for: they come when the driver has been initialised. If it already
+/// has, they do not come at all (EnableAndDump is for that).
+void expect_devices();
+
+/// To be called on any sign of life of the driver: the first time that it is seen initialised, tells
+/// the client so and writes the device records it expects.
+void notice_initialisation();
+
+/// Records of the devices, contexts or streams that there are, if that is what `kind` is.
+void dump_existing(CUpti_ActivityKind kind);
+
+}  // namespace gprofml::simgpu::cupti

@@ -1,0 +1,75 @@
+// The engine's observer: turns each thing it tells into callbacks and records. A record of a call is
+// written before the subscriber hears of the call's end, so that what the subscriber undoes there
+// (an external correlation id, say) still held for it.
+#include <cupti.h>
+
+#include <atomic>
+
+#include "test/simgpu/cupti/calls.hpp"
+#include "test/simgpu/cupti/client.hpp"
+#include "test/simgpu/cupti/control.hpp"
+#include "test/simgpu/cupti/graph_launches.hpp"
+#include "test/simgpu/cupti/initial_records.hpp"
+#include "test/simgpu/cupti/records.hpp"
+#include "test/simgpu/cupti/resource_callbacks.hpp"
+#include "test/simgpu/engine/observer.hpp"
+
+namespace gprofml::simgpu::cupti {
+namespace {
+
+class CuptiObserver final : public Observer {
+ public:
+  void api_enter(const ApiCall& call) override {
+    if (in_forked_child()) return;
+    notice_initialisation();
+    call_began(call);
+  }
+
+  void api_exit(const ApiCall& call) override {
+    if (in_forked_child()) return;
+    notice_initialisation();
+    finish_graph_launch(call.correlation);
+    record(call);
+    call_ended(call);
+    tell_fatal_error_once();
+  }
+
+  void submitted(const Kernel& kernel) override {
+    record_function(kernel);
+    if (!joins_graph_launch(kernel.at)) record(kernel);
+  }
+
+  void submitted(const Copy& copy) override {
+    if (!joins_graph_launch(copy.at)) record(copy);
+  }
+
+  void submitted(const Fill& fill) override {
+    if (!joins_graph_launch(fill.at)) record(fill);
+  }
+
+  void recorded(const EventRecord& event) override { record(event); }
+
+  void synchronised(const Sync& sync) override {
+    record(sync);
+    call_back_synchronised(sync);
+  }
+
+  void resource(const ResourceEvent& event) override {
+    notice_initialisation();
+    using What = ResourceEvent::What;
+    if (event.what == What::context_created && event.context != nullptr) {
+      record_context_overhead(*event.context, event.call);
+      record(*event.context);
+    }
+    if (event.what == What::stream_created && event.stream != nullptr) record(*event.stream);
+    call_back_resource(event);
+  }
+};
+
+[[gnu::constructor]] void observe_engine() {
+  static CuptiObserver& observer = *new CuptiObserver;
+  set_observer(&observer);
+}
+
+}  // namespace
+}  // namespace gprofml::simgpu::cupti
