@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""Checks a run.db against what the simulated GPU says it executed.
+
+    compare_with_log.py RUN_DB LOG...
+
+RUN_DB is read with sqlite3 and each LOG (one a process; format: test/simgpu/README.md) as JSON
+lines, so that neither the recorder's nor the merger's code judges itself. Every kernel, copy, fill,
+call of the default level, synchronisation, event record, stream and graph node must be equal, as
+multisets of rows. Differences are printed, exit code 1.
+"""
+
+import collections
+import json
+import re
+import sqlite3
+import subprocess
+import sys
+
+# The calls of the default level, said again here on purpose: a test that asked the recorder what it
+# records could not find anything missing. Names without the version suffix that CUPTI adds.
+LEVEL_1 = re.compile(r"""
+    ^cu(da)?(
+        Launch.*                                   # kernels, host functions
+      | Mem(cpy|set|Prefetch).*                    # copies and fills
+      | (Device|Ctx|Stream|Event|Thread)Synchronize.*
+      | Event(Record|RecordWithFlags)(_ptsz)?
+      | StreamWaitEvent(_ptsz)?
+      | (Malloc|Free|HostAlloc|HostFree|MemAlloc|MemFree|MemHostAlloc).*
+      | (Host|MemHost)(Register|Unregister).*
+      | (Module|Library)(Load|Unload).*
+      | Graph(Instantiate|Launch|Upload).*
+    )""", re.X)
+
+
+def without_version(name):
+    """cudaLaunchKernel_v7000 -> cudaLaunchKernel; ABI twins of the driver (_v2) stay."""
+    return re.sub(r"_v\d{4,}", "", name)
+
+
+def demangle(names):
+    """{mangled: demangled} by c++filt, which is not the code under test."""
+    names = sorted(set(names))
+    text = "\n".join(names)
+    answer = subprocess.run(["c++filt"], input=text, capture_output=True, text=True, check=True)
+    return dict(zip(names, answer.stdout.split("\n")))
+
+
+def read_log(path):
+    """The log of one process by type of line."""
+    lines = collections.defaultdict(list)
+    with open(path, encoding="utf-8") as log:
+        for line in log:
+            entry = json.loads(line)
+            lines[entry["type"]].append(entry)
+    return lines
+
+
+class Executed:
+    """What one process did, as rows that can be compared."""
+
+    def __init__(self, log):
+        self.log = log
+        self.kernel_names = demangle(entry["name"] for entry in log["kernel"])
+        self.record_calls = {entry["record"]: entry for entry in log["event_record"]}
+
+    def where(self, entry):
+        return (entry["start"], entry["end"], entry["device"], entry["context"], entry["stream"],
+                entry["correlation"], entry["graph"], entry["node"])
+
+    def kernels(self):
+        for k in self.log["kernel"]:
+            yield (self.kernel_names[k["name"]], *self.where(k), *k["grid"], *k["block"],
+                   *k["cluster"], k["registers"], k["static_shared"], k["dynamic_shared"], k["local"])
+
+    def copies(self):
+        for c in self.log["copy"]:
+            yield (c["kind"], c["source"], c["target"], c["bytes"], *self.where(c))
+
+    def fills(self):
+        for f in self.log["fill"]:
+            yield (f["memory"], f["bytes"], *self.where(f))
+
+    def calls(self):
+        for c in self.log["call"]:
+            name = without_version(c["name"])
+            if LEVEL_1.match(name):
+                yield (c["domain"], name, c["start"], c["end"], c["correlation"], c["result"])
+
+    def syncs(self):
+        for s in self.log["sync"]:
+            record = self.record_calls.get(s["record"])
+            about_event = s["kind"] in ("event", "stream_wait_event")
+            yield (s["kind"], s["start"], s["end"], s["correlation"],
+                   s["stream"] if s["kind"] in ("stream", "stream_wait_event") else None,
+                   s["event"] if about_event else None,
+                   record["stream"] if about_event and record else None,
+                   record["correlation"] if about_event and record else None)
+
+    def event_records(self):
+        for e in self.log["event_record"]:
+            yield (e["event"], e["context"], e["stream"], e["correlation"])
+
+    def streams(self):
+        for s in self.log["stream"]:
+            if s["what"] == "created":
+                yield (s["context"], s["stream"], s["flag"], s["priority"])
+
+    def nodes(self):
+        """Nodes that ran: (graph, node)."""
+        ran = self.log["kernel"] + self.log["copy"] + self.log["fill"]
+        return sorted({(entry["graph"], entry["node"]) for entry in ran if entry["node"]})
+
+
+WHERE = """{0}.start_ns, {0}.end_ns, device.ordinal, context.context_id, stream.stream_id,
+  {0}.correlation, coalesce(graph_node.graph_id, 0), coalesce(graph_node.node_id, 0)"""
+JOIN = """JOIN stream ON stream.id = {0}.stream JOIN context ON context.id = stream.context
+  JOIN device ON device.id = context.device LEFT JOIN graph_node ON graph_node.id = {0}.graph_node"""
+
+
+class Recorded:
+    """What the run.db says of one process, as the same rows."""
+
+    def __init__(self, db, process):
+        self.db = db
+        self.process = process
+
+    def rows(self, sql):
+        return self.db.execute(sql, (self.process,))
+
+    def kernels(self):
+        return self.rows(f"""SELECT name.text, {WHERE.format('kernel')}, grid_x, grid_y, grid_z,
+          block_x, block_y, block_z, coalesce(cluster_x, 0), coalesce(cluster_y, 0),
+          coalesce(cluster_z, 0), registers_per_thread,
+          static_shared_bytes, dynamic_shared_bytes, local_bytes_per_thread FROM kernel
+          {JOIN.format('kernel')} JOIN string name ON name.id = kernel.name
+          LEFT JOIN launch_config ON launch_config.id = kernel.launch_config
+          WHERE context.process = ?""")
+
+    def copies(self):
+        return self.rows(f"""SELECT n.kind, n.source_memory, n.target_memory, copy.bytes,
+          {WHERE.format('copy')} FROM copy {JOIN.format('copy')}
+          JOIN copy_named n ON n.id = copy.id WHERE context.process = ?""")
+
+    def fills(self):
+        return self.rows(f"""SELECT n.memory, fill.bytes, {WHERE.format('fill')} FROM fill
+          {JOIN.format('fill')} JOIN fill_named n ON n.id = fill.id WHERE context.process = ?""")
+
+    def calls(self):
+        for row in self.rows("""SELECT n.kind, n.name, n.start_ns, n.end_ns, n.correlation, n.result
+              FROM api_call JOIN api_call_named n ON n.id = api_call.id
+              JOIN thread ON thread.id = api_call.thread WHERE thread.process = ?"""):
+            yield row
+
+    def syncs(self):
+        return self.rows("""SELECT n.kind, n.start_ns, n.end_ns, n.correlation,
+          n.stream_id, n.event_id, n.event_stream_id, record.correlation
+          FROM sync JOIN sync_named n ON n.id = sync.id JOIN api_call ON api_call.id = sync.call
+          JOIN thread ON thread.id = api_call.thread
+          LEFT JOIN api_call record ON record.id = sync.event_record WHERE thread.process = ?""")
+
+    def event_records(self):
+        return self.rows("""SELECT event_id, context.context_id, stream.stream_id, correlation
+          FROM cuda_event JOIN stream ON stream.id = cuda_event.stream
+          JOIN context ON context.id = stream.context WHERE context.process = ?""")
+
+    def streams(self):
+        return self.rows("""SELECT context.context_id, stream.stream_id, n.flags, stream.priority
+          FROM stream JOIN stream_named n ON n.id = stream.id
+          JOIN context ON context.id = stream.context WHERE context.process = ?""")
+
+    def nodes(self):
+        return self.rows("""SELECT DISTINCT graph_id, node_id FROM graph_node WHERE id IN (
+          SELECT graph_node FROM kernel UNION SELECT graph_node FROM copy
+          UNION SELECT graph_node FROM fill) AND process = ?""")
+
+
+TABLES = ("kernels", "copies", "fills", "calls", "syncs", "event_records", "streams", "nodes")
+
+
+def compare(table, executed, recorded):
+    """Prints what only one side has; how many rows differ."""
+    executed = collections.Counter(tuple(row) for row in executed)
+    recorded = collections.Counter(tuple(row) for row in recorded)
+    missing, invented = executed - recorded, recorded - executed
+    for what, rows in (("executed, not recorded", missing), ("recorded, not executed", invented)):
+        for row, count in list(rows.items())[:5]:
+            print(f"{table}: {what} ({count}x of {sum(rows.values())}): {row}")
+    return sum(missing.values()) + sum(invented.values()), sum(executed.values())
+
+
+def log_of(pid, logs):
+    """A process's log, told by its name, which holds the pid."""
+    own = [log for log in logs if re.search(rf"\b{pid}\b", log)]
+    return own[0] if own else (logs[0] if len(logs) == 1 else None)
+
+
+def main(arguments):
+    db = sqlite3.connect(f"file:{arguments[0]}?mode=ro", uri=True)
+    logs = arguments[1:]
+    different, compared = 0, collections.Counter()
+    processes = db.execute("SELECT id, pid FROM process").fetchall()
+    for process, pid in processes:
+        path = log_of(pid, logs)
+        if path is None:
+            print(f"process {pid}: no log")
+            continue
+        executed, recorded = Executed(read_log(path)), Recorded(db, process)
+        for table in TABLES:
+            wrong, count = compare(table, getattr(executed, table)(), getattr(recorded, table)())
+            different += wrong
+            compared[table] += count
+    print(", ".join(f"{count} {table.replace('_', ' ')}" for table, count in compared.items()),
+          "equal" if different == 0 else f"compared, {different} rows differ")
+    if not processes or compared["calls"] == 0:
+        print("nothing to compare")
+        return 1
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
