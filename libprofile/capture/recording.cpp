@@ -15,8 +15,9 @@ void add_note(Trace& trace, std::string_view code, std::string_view detail) {
   trace.quality.push_back(note);
 }
 
-/// The program alone: that it ran, and that it left nothing.
-Trace trace_of_nothing(const Manifest& manifest) {
+/// The program alone: that it ran, and that it left nothing. `gone`: the folder that should be
+/// there.
+Trace trace_of_nothing(const Manifest& manifest, const std::string& gone) {
   Trace trace;
   Process process;
   process.pid = manifest.program_pid;
@@ -24,15 +25,17 @@ Trace trace_of_nothing(const Manifest& manifest) {
   process.command = trace.intern(command_text(manifest.command));
   trace.processes.push_back(process);
   // With a problem noted the reason is known already.
-  if (manifest.problems.empty()) {
+  if (!gone.empty()) {
+    add_note(trace, "spools_gone", gone + " was removed while the program ran");
+  } else if (manifest.problems.empty()) {
     add_note(trace, "nothing_recorded", "the program used neither CUDA nor NVTX");
   }
   return trace;
 }
 
-bool has_spools(const std::string& folder) {
+bool is_folder(const std::string& folder) {
   std::error_code ignored;
-  return std::filesystem::is_directory(folder, ignored) && !spools_in(folder).empty();
+  return std::filesystem::is_directory(folder, ignored);
 }
 
 void set(Trace& trace, const char* key, const std::string& value) {
@@ -55,10 +58,11 @@ void add_manifest(Trace& trace, const Manifest& manifest) {
 Recording read_recording(const std::string& folder, const Manifest& manifest,
                          const MergeOptions& options) {
   Recording recording;
-  if (has_spools(folder)) {
+  const bool exists = is_folder(folder);
+  if (exists && !spools_in(folder).empty()) {
     recording = merge_spools(folder, options);
   } else {
-    recording.trace = trace_of_nothing(manifest);
+    recording.trace = trace_of_nothing(manifest, exists || folder.empty() ? "" : folder);
   }
   const std::size_t notes = recording.trace.quality.size();
   add_manifest(recording.trace, manifest);
