@@ -186,14 +186,14 @@ class HostDecoder : public Decoder {
 
   void rotate(Matrix& qkv) const {
     const Range range("rope");
-    const int pairs = shape_.head_size() / 2;
+    const Index head_size = static_cast<Index>(shape_.head_size());
     for (Index row = 0; row < qkv.rows(); ++row) {
       const int position = static_cast<int>(position_ + row % count_);
-      for (int pair = 0; pair < pairs; ++pair) {
-        const SineCosine turn = rotation(position, pair, shape_.head_size());
+      for (Index pair = 0; pair < head_size / 2; ++pair) {
+        const SineCosine turn = rotation(position, static_cast<int>(pair), shape_.head_size());
         // Queries and keys lie side by side: twice the heads.
-        for (int head = 0; head < 2 * shape_.heads; ++head) {
-          rotate_pair(qkv.row(row) + head * shape_.head_size() + 2 * pair, turn);
+        for (Index start = 0; start < 2 * width_; start += head_size) {
+          rotate_pair(qkv.row(row) + start + 2 * pair, turn);
         }
       }
     }

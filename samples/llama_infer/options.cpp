@@ -47,7 +47,7 @@ class Reader {
 
   std::string value() {
     if (!has_own_value_ && place_ == arguments_.size()) throw UsageError(name_ + ": needs a value");
-    const std::string text = has_own_value_ ? value_ : arguments_[place_++];
+    std::string text = has_own_value_ ? value_ : arguments_[place_++];
     if (text.empty()) throw UsageError(name_ + ": needs a value");
     return text;
   }

@@ -31,7 +31,9 @@ float block_sum_on_host(int count, Term term) {
     for (int i = 0; i < width; ++i) threads[i] = threads[i] + term(first + i);
   }
   float sum = 0.0f;
-  for (int warp = 0; warp < kBlockWarps; ++warp) sum = sum + sum_of_lanes(threads + warp * kLanes);
+  for (int first = 0; first < kBlockThreads; first += kLanes) {
+    sum = sum + sum_of_lanes(threads + first);
+  }
   return sum;
 }
 

@@ -23,6 +23,7 @@ class RegisteredName {
 /// "layer_0", "layer_1" ...
 inline std::vector<RegisteredName> layer_names(int layers) {
   std::vector<RegisteredName> names;
+  names.reserve(static_cast<std::size_t>(layers));
   for (int i = 0; i < layers; ++i) names.emplace_back("layer_" + std::to_string(i));
   return names;
 }
