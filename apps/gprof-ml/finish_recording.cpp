@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "apps/gprof-ml/interruptible.hpp"
 #include "apps/gprof-ml/progress.hpp"
 
 namespace gprofml::app {
@@ -11,7 +12,10 @@ FinishedRecording finish_recording(const FinishRequest& request) {
   const auto start = std::chrono::steady_clock::now();
   Progress progress("gprof-ml: reading what was recorded", request.progress);
   profile::MergeOptions options;
-  options.progress = [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); };
+  options.progress = [&](std::uint64_t done, std::uint64_t all) {
+    Interruptible::check();
+    progress.show(done, all);
+  };
   FinishedRecording finished;
   finished.recording = profile::read_recording(request.folder, request.manifest, options);
   if (request.end) {
@@ -19,6 +23,7 @@ FinishedRecording finish_recording(const FinishRequest& request) {
   } else {
     finished.recording.trace.meta["recovered"] = "true";
   }
+  Interruptible::check();
   finished.written = write_run_output(finished.recording.trace, request.output);
   finished.merge_ns =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start)
@@ -26,10 +31,17 @@ FinishedRecording finish_recording(const FinishRequest& request) {
   return finished;
 }
 
-bool still_runs(const profile::Recording& recording) {
-  return std::any_of(recording.processes.begin(), recording.processes.end(),
+bool spools_hold_more(const profile::Recording& recording) {
+  const auto& processes = recording.processes;
+  const profile::Trace& trace = recording.trace;
+  return std::any_of(processes.begin(), processes.end(),
                      [](const profile::RecordedProcess& process) {
-                       return process.end == profile::SpoolEnd::still_running;
+                       return process.end == profile::SpoolEnd::still_running ||
+                              process.end == profile::SpoolEnd::damaged;
+                     }) ||
+         std::any_of(trace.quality.begin(), trace.quality.end(),
+                     [&](const profile::QualityNote& note) {
+                       return trace.text(note.code) == "unreadable_spool";
                      });
 }
 

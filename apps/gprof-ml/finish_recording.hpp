@@ -24,10 +24,11 @@ struct FinishedRecording {
 };
 
 /// Merges the spools and writes the run.db. Removes nothing. Throws profile::CaptureError,
-/// profile::StoreError or OutputError.
+/// profile::StoreError, OutputError or Interrupted.
 FinishedRecording finish_recording(const FinishRequest& request);
 
-/// Whether a process of the recording still writes to its spool.
-bool still_runs(const profile::Recording& recording);
+/// Whether the spools hold more than the recording took from them: a process still writes, or a
+/// part could not be read.
+bool spools_hold_more(const profile::Recording& recording);
 
 }  // namespace gprofml::app

@@ -69,7 +69,7 @@ void print_summary(const RecoverArguments& arguments, const FinishedRecording& f
   summary.output = output.shown;
   summary.written = finished.written;
   summary.merge_ns = finished.merge_ns;
-  const bool removes = arguments.remove && !still_runs(finished.recording);
+  const bool removes = arguments.remove && !spools_hold_more(finished.recording);
   if (!removes || !profile::remove_spool_folder(arguments.folder)) {
     summary.spools = arguments.folder;
   }
@@ -112,7 +112,7 @@ void add_recover(CLI::App& cli, Action& action) {
   command->add_flag("--force", arguments->force, "Replace the output if it exists");
   command->add_flag("--still-running", arguments->still_running,
                     "Take what is there although the program still runs");
-  command->add_flag("--remove", arguments->remove, "Remove DIR once the run.db is complete");
+  command->add_flag("--remove", arguments->remove, "Remove DIR once all of it is in the run.db");
   command->callback([arguments, &action] { action = [arguments] { return recover(*arguments); }; });
 }
 

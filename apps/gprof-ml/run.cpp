@@ -18,6 +18,7 @@
 #include "apps/gprof-ml/analyze.hpp"
 #include "apps/gprof-ml/command.hpp"
 #include "apps/gprof-ml/finish_recording.hpp"
+#include "apps/gprof-ml/interruptible.hpp"
 #include "apps/gprof-ml/load.hpp"
 #include "apps/gprof-ml/message.hpp"
 #include "apps/gprof-ml/output.hpp"
@@ -135,7 +136,7 @@ int cannot_start(const RunArguments& arguments, const Preparation& preparation, 
 std::string dispose_of_spools(const RunArguments& arguments, const std::string& folder,
                               const profile::Recording& recording) {
   if (folder.empty()) return {};
-  if (arguments.keep_spool || still_runs(recording)) return folder;
+  if (arguments.keep_spool || spools_hold_more(recording)) return folder;
   if (profile::remove_spool_folder(folder)) return {};
   return folder;
 }
@@ -183,7 +184,7 @@ bool finish_whatever_happens(const RunArguments& arguments, const Preparation& p
                              const profile::ProgramEnd& end) {
   try {
     const bool recorded = finish(arguments, preparation, end);
-    if (recorded && arguments.analyze) print_report(preparation.output.path);
+    if (recorded && arguments.analyze) print_report(preparation.output.shown);
     return recorded;
   } catch (const std::bad_alloc&) {
     say_kept(preparation, "out of memory while the run.db was written");
@@ -196,6 +197,7 @@ bool finish_whatever_happens(const RunArguments& arguments, const Preparation& p
 int run_program(const RunArguments& arguments) {
   profile::expand_output_name(arguments.output, 0, "");  // its mistakes need no process to be seen
   std::optional<Preparation> preparation;
+  std::optional<Interruptible> interruptible;
   profile::ProgramEnd end;
   {
     const profile::SignalRelay relay;
@@ -204,6 +206,7 @@ int run_program(const RunArguments& arguments) {
     const int reason = program.start(preparation->variables);
     if (reason != 0) return cannot_start(arguments, *preparation, reason);
     end = program.wait();
+    interruptible.emplace();
   }
   const bool recorded = finish_whatever_happens(arguments, *preparation, end);
   if (arguments.require_data && !recorded && end.code() == 0) return kNoRecords;

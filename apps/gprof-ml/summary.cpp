@@ -144,24 +144,32 @@ std::string submissions_clause(const analysis::Quality& quality) {
                      count_text(quality.submissions));
 }
 
-/// Records that are known to be lost, by the recorder's own counts. The notes stand in the trace
-/// one for each process.
-std::int64_t dropped(const profile::Trace& trace) {
+/// The sum over all processes of the notes with one of these codes.
+std::int64_t noted(const profile::Trace& trace, std::initializer_list<std::string_view> codes) {
   std::int64_t count = 0;
   for (const profile::QualityNote& note : trace.quality) {
     const std::string_view code = trace.text(note.code);
-    if (code == "dropped" || code == "discarded" || code == "ranges_lost") count += note.count;
+    if (std::find(codes.begin(), codes.end(), code) != codes.end()) count += note.count;
   }
   return count;
+}
+
+void add_count(std::string& text, std::int64_t count, const char* one, const char* many,
+               const char* what) {
+  if (count == 0) return;
+  add_clause(text, fmt::format("{} {}", counted(static_cast<std::size_t>(count), one, many), what));
 }
 
 std::string lost_text(const profile::Recording& recording, const analysis::Report* report) {
   std::string text;
   if (report != nullptr) add_clause(text, submissions_clause(report->quality));
-  const std::int64_t lost = dropped(recording.trace);
-  if (lost > 0) {
-    add_clause(text, counted(static_cast<std::size_t>(lost), "record", "records") + " dropped");
-  }
+  const profile::Trace& trace = recording.trace;
+  add_count(text, noted(trace, {"dropped_records", "discarded_records"}), "record", "records",
+            "dropped");
+  add_count(text, noted(trace, {"ranges_lost"}), "range event", "range events", "dropped");
+  add_count(text, noted(trace, {"write_failed"}), "process", "processes",
+            "could not write any more");
+  add_count(text, noted(trace, {"unreadable_spool"}), "spool", "spools", "cannot be read");
   const std::vector<std::int64_t> abrupt = pids_that(recording, SpoolEnd::abrupt);
   if (!abrupt.empty()) {
     add_clause(text, fmt::format("{} ended abruptly, {} last moments may be missing",

@@ -81,7 +81,9 @@ class RunTest(unittest.TestCase):
     @staticmethod
     def stop(launcher):
         launcher.kill()
-        launcher.communicate()
+        launcher.wait()
+        for stream in [launcher.stdin, launcher.stdout, launcher.stderr]:
+            stream.close()
 
     def files(self):
         return sorted(p.name for p in self.work.iterdir())
