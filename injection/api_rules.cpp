@@ -1,6 +1,60 @@
 #include "injection/api_rules.hpp"
+
+#include <cstddef>
+#include <cstring>
+
 namespace gprofml::injection {
-bool is_recorded_call(const char*) {
-  return true;
+namespace {
+
+// Names without cu/cuda in front and without suffixes; a star stands for any ending. Left out on
+// purpose: queries of streams and events, which programs poll by the million.
+constexpr const char* kRecorded[] = {
+    // launch
+    "Launch*", "GraphLaunch",
+    // copy and fill
+    "Memcpy*", "Memset*", "MemPrefetch*", "MemDiscardAndPrefetch*",
+    // synchronise
+    "DeviceSynchronize", "ThreadSynchronize", "CtxSynchronize", "StreamSynchronize",
+    "EventSynchronize",
+    // record and await
+    "EventRecord*", "StreamWaitEvent", "CtxRecordEvent", "CtxWaitEvent", "GreenCtxRecordEvent",
+    "GreenCtxWaitEvent", "StreamWaitValue*", "StreamWriteValue*", "StreamBatchMemOp",
+    "SignalExternalSemaphores*", "WaitExternalSemaphores*",
+    // allocate and free
+    "Malloc*", "Free*", "HostAlloc", "MemAlloc*", "MemFree*", "MemHostAlloc", "MemCreate",
+    "MemRelease", "MemMap", "MemUnmap", "MemMapArrayAsync", "MemSetAccess", "MemAddressReserve",
+    "MemAddressFree", "MemPoolCreate", "MemPoolDestroy", "MemPoolTrimTo", "ArrayCreate",
+    "Array3DCreate", "ArrayDestroy", "MipmappedArrayCreate", "MipmappedArrayDestroy",
+    // load code
+    "ModuleLoad*", "ModuleUnload", "LibraryLoad*", "LibraryUnload", "LinkComplete", "InitModule",
+    // graphs
+    "GraphInstantiate*", "GraphUpload", "GraphExecUpdate",
+    // host memory
+    "HostRegister", "HostUnregister", "MemHostRegister", "MemHostUnregister"};
+
+bool matches(const char* pattern, const char* name, std::size_t length) {
+  const std::size_t pattern_length = std::strlen(pattern);
+  if (pattern[pattern_length - 1] == '*') {
+    return length >= pattern_length - 1 && std::strncmp(pattern, name, pattern_length - 1) == 0;
+  }
+  return length == pattern_length && std::strncmp(pattern, name, length) == 0;
 }
+
+const char* without_prefix(const char* name) {
+  while (*name == '_') ++name;  // __cudaLaunchKernel, what <<<>>> calls since CUDA 13
+  if (std::strncmp(name, "cuda", 4) == 0) return name + 4;
+  return std::strncmp(name, "cu", 2) == 0 ? name + 2 : name;
+}
+
+}  // namespace
+
+bool is_recorded_call(const char* name) {
+  name = without_prefix(name);
+  const std::size_t length = std::strcspn(name, "_");
+  for (const char* pattern : kRecorded) {
+    if (matches(pattern, name, length)) return true;
+  }
+  return false;
+}
+
 }  // namespace gprofml::injection

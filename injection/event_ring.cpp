@@ -37,7 +37,6 @@ void EventRing::start_over(std::uint32_t new_tid) {
   std::memset(nesting_, 0, sizeof nesting_);
   open_pushes = 0;
   tid = new_tid;
-  tid_is_written = false;
 }
 
 EventRing* RingTable::reuse() {

@@ -129,7 +129,6 @@ class EventRing {
   const void* owner = nullptr;  ///< the Recorder it belongs to
   std::uint32_t slot = 0;
   std::uint32_t tid = 0;
-  bool tid_is_written = false;  ///< the writer's
 
  private:
   static constexpr std::size_t kKeptForEnds = kBytes / 8;

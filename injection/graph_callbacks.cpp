@@ -1,1 +1,125 @@
+// What CUPTI tells while it happens: nodes and edges of graphs (an activity record only carries a
+// node's number), and CUPTI's own errors. Runs in the program's threads: no lock, no allocation.
+#include <cstdio>
+#include <cstring>
+
 #include "injection/cupti_session.hpp"
+#include "injection/recorder.hpp"
+
+namespace gprofml::injection {
+namespace {
+
+constexpr CUpti_CallbackIdResource kGraphCallbacks[] = {
+    CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+    CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
+    CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED,
+};
+constexpr CUpti_CallbackIdState kStateCallbacks[] = {
+    CUPTI_CBID_STATE_FATAL_ERROR,
+    CUPTI_CBID_STATE_ERROR,
+    CUPTI_CBID_STATE_WARNING,
+};
+
+std::uint64_t node_id(const CuptiLibrary& library, CUgraphNode node) {
+  std::uint64_t id = 0;
+  if (node != nullptr && library.GetGraphNodeId != nullptr) library.GetGraphNodeId(node, &id);
+  return id;
+}
+
+std::uint32_t graph_id(const CuptiLibrary& library, CUgraph graph) {
+  std::uint32_t id = 0;
+  if (graph != nullptr && library.GetGraphId != nullptr) library.GetGraphId(graph, &id);
+  return id;
+}
+
+/// Puts an event into the thread's ring, or counts it.
+template <class Event>
+void put(CuptiSession& session, EventKind kind, Event event) {
+  EventRing* ring = thread_ring();
+  if (ring == nullptr) return;
+  void* room = ring->reserve(sizeof event, ring->headroom_to_open());
+  if (room == nullptr) return session.recorder->buffers.count_discarded(1);
+  event.header = {sizeof event, kind, TextKind::none};
+  std::memcpy(room, &event, sizeof event);
+  ring->commit(sizeof event);
+  after_commit(*ring);
+}
+
+void on_node(CuptiSession& session, const CUpti_GraphData& graph, bool is_clone) {
+  GraphNodeEvent event{};
+  event.time_ns = now_ns();
+  event.node = node_id(session.library, graph.node);
+  event.graph = graph_id(session.library, graph.graph);
+  if (is_clone) {
+    event.original_node = node_id(session.library, graph.originalNode);
+    event.original_graph = graph_id(session.library, graph.originalGraph);
+  }
+  event.type = static_cast<std::uint32_t>(graph.nodeType);
+  put(session, EventKind::graph_node, event);
+}
+
+void on_edge(CuptiSession& session, const CUpti_GraphData& graph) {
+  GraphEdgeEvent event{};
+  event.source = node_id(session.library, graph.node);
+  event.target = node_id(session.library, graph.dependency);
+  put(session, EventKind::graph_edge, event);
+}
+
+void on_resource(CuptiSession& session, CUpti_CallbackId id, const CUpti_ResourceData& resource) {
+  if (resource.resourceDescriptor == nullptr) return;
+  const auto& graph = *static_cast<const CUpti_GraphData*>(resource.resourceDescriptor);
+  switch (id) {
+    case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
+      return on_node(session, graph, false);
+    case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED:
+      return on_node(session, graph, true);
+    case CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED:
+      return on_edge(session, graph);
+    default:
+      return;
+  }
+}
+
+void on_state(CuptiSession& session, CUpti_CallbackId id, const CUpti_StateData& state) {
+  char detail[256];
+  const char* message = state.notification.message;
+  std::snprintf(detail, sizeof detail, "%s (%d): %s",
+                session.library.text(state.notification.result),
+                static_cast<int>(state.notification.result), message ? message : "");
+  const bool is_fatal = id == CUPTI_CBID_STATE_FATAL_ERROR;
+  session.recorder->mailbox.note(is_fatal                         ? "cupti_fatal_error"
+                                 : id == CUPTI_CBID_STATE_WARNING ? "cupti_warning"
+                                                                  : "cupti_error",
+                                 detail);
+  // CUPTI has shut itself down; calling it again is asking for trouble.
+  if (is_fatal) session.is_broken.store(true, std::memory_order_release);
+}
+
+}  // namespace
+
+void CUPTIAPI on_cupti_event(void* user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                             const void* data) {
+  if (data == nullptr) return;
+  auto& session = *static_cast<CuptiSession*>(user);
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+    on_resource(session, id, *static_cast<const CUpti_ResourceData*>(data));
+  } else if (domain == CUPTI_CB_DOMAIN_STATE) {
+    on_state(session, id, *static_cast<const CUpti_StateData*>(data));
+  }
+}
+
+void enable_callbacks(CuptiSession& session) {
+  if (session.library.EnableCallback == nullptr) return;
+  const auto enable = [&session](CUpti_CallbackDomain domain, std::uint32_t id, const char* what) {
+    const CUptiResult result = session.library.EnableCallback(1, session.subscriber, domain, id);
+    if (result == CUPTI_SUCCESS) return;
+    char detail[160];
+    std::snprintf(detail, sizeof detail, "%s %u: %s (%d)", what, id, session.library.text(result),
+                  static_cast<int>(result));
+    session.recorder->mailbox.note("callback_not_enabled", detail);
+  };
+  for (const auto id : kGraphCallbacks) enable(CUPTI_CB_DOMAIN_RESOURCE, id, "graph nodes");
+  for (const auto id : kStateCallbacks) enable(CUPTI_CB_DOMAIN_STATE, id, "state of CUPTI");
+}
+
+}  // namespace gprofml::injection

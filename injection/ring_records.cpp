@@ -1,5 +1,4 @@
 // Ring events as the spool's records.
-#include <cstdio>
 #include <cstring>
 
 #include "injection/system.hpp"
@@ -37,25 +36,6 @@ std::uint32_t text_id(RecordStream& stream, const NamedEvent& event) {
   const RegisteredString* registered;
   std::memcpy(&registered, behind, sizeof registered);
   return stream.string(registered->text, registered->bytes);
-}
-
-void write_thread(RecordStream& stream, std::uint32_t tid, const char* name, std::size_t bytes) {
-  spool::Thread record{};
-  record.tid = tid;
-  record.name = stream.string(name, bytes);
-  stream.add(spool::RecordKind::thread, record);
-}
-
-/// The name the system has for it, until NVTX gives another.
-void introduce_thread(RecordStream& stream, EventRing& ring) {
-  if (ring.tid_is_written) return;
-  ring.tid_is_written = true;
-  char path[64];
-  char name[32];
-  std::snprintf(path, sizeof path, "/proc/self/task/%u/comm", ring.tid);
-  std::size_t size = read_file(path, name, sizeof name);
-  if (size > 0 && name[size - 1] == '\n') --size;
-  write_thread(stream, ring.tid, name, size);
 }
 
 template <class Record>
@@ -125,7 +105,7 @@ const Event& as(const EventHeader& header) {
 }  // namespace
 
 void write_event(RecordStream& stream, EventRing& ring, const EventHeader& event) {
-  introduce_thread(stream, ring);
+  introduce_thread(stream, ring.tid);
   switch (event.kind) {
     case EventKind::push:
     case EventKind::mark:
@@ -137,8 +117,8 @@ void write_event(RecordStream& stream, EventRing& ring, const EventHeader& event
       return write_end(stream, ring, as<ClosingEvent>(event));
     case EventKind::thread_name: {
       const auto& named = as<ThreadNameEvent>(event);
-      return write_thread(stream, named.tid, reinterpret_cast<const char*>(&named + 1),
-                          named.text_bytes);
+      return name_thread(stream, named.tid, reinterpret_cast<const char*>(&named + 1),
+                         named.text_bytes);
     }
     case EventKind::graph_node:
       return write_graph_node(stream, ring, as<GraphNodeEvent>(event));

@@ -16,6 +16,11 @@ bool write_pass(Recorder& recorder, WriteReason reason);
 
 bool start_writer(Recorder& recorder);
 
+/// Writes a thread with the name that the system has for it, once.
+void introduce_thread(RecordStream& stream, std::uint32_t tid);
+/// Writes a thread with the name that the program gives it.
+void name_thread(RecordStream& stream, std::uint32_t tid, const char* name, std::size_t bytes);
+
 /// Turns one ring event into records.
 void write_event(RecordStream& stream, EventRing& ring, const EventHeader& event);
 
