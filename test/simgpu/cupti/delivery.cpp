@@ -106,7 +106,8 @@ void wait_until_delivered() {
   Queue& all = queue();
   std::unique_lock lock{all.mutex};
   const std::uint64_t target = all.buffers_queued;
-  if (on_worker || !all.has_worker) {
+  if (on_worker) return;
+  if (!all.has_worker) {
     while (!all.buffers.empty()) deliver_one(all, lock);
     return;
   }

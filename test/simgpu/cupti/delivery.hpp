@@ -18,8 +18,8 @@ struct CompletedBuffer {
 /// Queues a buffer. The worker thread starts with the first one.
 void complete(const CompletedBuffer& buffer);
 
-/// Returns when every buffer queued before the call has been given to the client. From within the
-/// client's callback it gives them itself, since waiting would be waiting for itself.
+/// Returns when every buffer queued before the call has been given to the client. Within the client's
+/// callback it returns at once, since waiting would be waiting for itself: they come next.
 void wait_until_delivered();
 
 /// Calls `work` on the worker thread each `milliseconds`; 0 ends that.

@@ -74,7 +74,7 @@ CUptiResult next_record(std::uint8_t* buffer, std::size_t valid_size, CUpti_Acti
     next += size;
   }
   const auto offset = static_cast<std::size_t>(next - buffer);
-  if (offset + sizeof(CUpti_Activity) > valid_size) return CUPTI_ERROR_MAX_LIMIT_REACHED;
+  if (offset >= valid_size) return CUPTI_ERROR_MAX_LIMIT_REACHED;
   const std::size_t size = size_at(next);
   if (size == 0) return CUPTI_ERROR_INVALID_KIND;
   if (offset + size > valid_size) return CUPTI_ERROR_MAX_LIMIT_REACHED;
