@@ -10,6 +10,7 @@
 #include "apps/gprof-ml/finish_recording.hpp"
 #include "apps/gprof-ml/load.hpp"
 #include "apps/gprof-ml/message.hpp"
+#include "apps/gprof-ml/not_empty.hpp"
 #include "apps/gprof-ml/output.hpp"
 #include "apps/gprof-ml/run_output.hpp"
 #include "apps/gprof-ml/summary.hpp"
@@ -108,6 +109,7 @@ void add_recover(CLI::App& cli, Action& action) {
   command
       ->add_option("-o,--output", arguments->output,
                    "run.db to write (default: what `run` was to write)")
+      ->check(not_empty())
       ->type_name("FILE");
   command->add_flag("--force", arguments->force, "Replace the output if it exists");
   command->add_flag("--still-running", arguments->still_running,

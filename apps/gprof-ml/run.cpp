@@ -4,6 +4,7 @@
 // cannot be executed). From then on the program comes first: whatever fails here it runs on, and
 // the exit code is its own.
 #include <fmt/format.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -21,6 +22,7 @@
 #include "apps/gprof-ml/interruptible.hpp"
 #include "apps/gprof-ml/load.hpp"
 #include "apps/gprof-ml/message.hpp"
+#include "apps/gprof-ml/not_empty.hpp"
 #include "apps/gprof-ml/output.hpp"
 #include "apps/gprof-ml/run_output.hpp"
 #include "apps/gprof-ml/split_program.hpp"
@@ -179,19 +181,25 @@ bool finish(const RunArguments& arguments, const Preparation& preparation,
   return !has_no_records(finished.recording.trace);
 }
 
-/// Nothing that goes wrong from here on may hide how the program ended.
+/// Nothing that goes wrong from here on may hide how the program ended. Returns as `finish` does.
 bool finish_whatever_happens(const RunArguments& arguments, const Preparation& preparation,
                              const profile::ProgramEnd& end) {
   try {
-    const bool recorded = finish(arguments, preparation, end);
-    if (recorded && arguments.analyze) print_report(preparation.output.shown);
-    return recorded;
+    return finish(arguments, preparation, end);
   } catch (const std::bad_alloc&) {
     say_kept(preparation, "out of memory while the run.db was written");
   } catch (const std::exception& error) {
     say_kept(preparation, error.what());
   }
   return false;
+}
+
+void go_on_to_report(const std::string& run_db) {
+  try {
+    print_report(run_db);
+  } catch (const std::exception& error) {
+    print_message(error.what());
+  }
 }
 
 int run_program(const RunArguments& arguments) {
@@ -208,7 +216,9 @@ int run_program(const RunArguments& arguments) {
     end = program.wait();
     interruptible.emplace();
   }
+  ::signal(SIGPIPE, SIG_IGN);  // a reader of the summary that goes away changes no exit code
   const bool recorded = finish_whatever_happens(arguments, *preparation, end);
+  if (recorded && arguments.analyze) go_on_to_report(preparation->output.shown);
   if (arguments.require_data && !recorded && end.code() == 0) return kNoRecords;
   return end.code();
 }
@@ -232,6 +242,7 @@ void add_run(CLI::App& cli, Action& action, std::vector<std::string>& arguments_
       ->add_option("-o,--output", arguments->output,
                    "run.db to write; %p is the program's process id, %h the host (default: run.db, "
                    "an earlier one becomes run.db.old)")
+      ->check(not_empty())
       ->type_name("FILE");
   command->add_flag("--force", arguments->force, "Replace the output if it exists");
   command->add_flag("--analyze", arguments->analyze, "Print the report when the program has ended");

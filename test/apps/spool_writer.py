@@ -58,6 +58,27 @@ def end(time_ns):
     return record(8, "qII", time_ns, 1, 0)
 
 
+def device(number, name, uuid=bytes(range(16))):
+    return record(16, "II16s16sQIIII", number, name, uuid, bytes(16), 80 << 30, 132, 9, 0, 0)
+
+
+def context(number, on_device):
+    return record(17, "IIII", number, on_device, 7, 0)
+
+
+def stream(in_context, number):
+    return record(18, "IIiIII", in_context, number, 0, 1, 0, 0)
+
+
+def kernel(start_ns, end_ns, name, correlation):
+    return record(32, "qqQIIIIIIII", start_ns, end_ns, 0, 0, name, 0, 1, 7, correlation,
+                  0xFFFFFFFF, 0)
+
+
+def api_call(start_ns, end_ns, name, tid, correlation):
+    return record(35, "qqIIIIII", start_ns, end_ns, correlation, name, tid, 0, 0, 211)
+
+
 class Spool:
     """An open spool, locked as long as it is, as the recorder's are."""
 
@@ -84,6 +105,16 @@ class Spool:
             at = self.start_ns + 10_000 * i
             records += [string(i + 1, name), push(at, tid, i + 1), pop(at + 1000, tid)]
         self.chunk(*records)
+
+    def steps(self, count, tid):
+        """Steps of 100 us, each with a launch call of 10 us and a kernel of 40 us."""
+        self.chunk(string(1, "NVIDIA H200"), device(0, 1), context(1, 0), stream(1, 7),
+                   string(2, "gemm"), string(3, "cudaLaunchKernel_v7000"))
+        for i in range(count):
+            at = self.start_ns + 100_000 * i
+            self.chunk(string(4 + i, f"ProfilerStep#{i}"), push(at, tid, 4 + i),
+                       api_call(at + 1000, at + 11_000, 3, tid, i + 1),
+                       pop(at + 99_000, tid), kernel(at + 20_000, at + 60_000, 2, i + 1))
 
     def close(self, orderly=True):
         if orderly:

@@ -171,6 +171,9 @@ class BadUsage(RunTest):
         self.assert_refused(self.call("run", "--fast", "true"), "--fast")
         self.assert_refused(self.call("run", "-o"), "-o")
 
+    def test_empty_output(self):
+        self.assert_refused(self.call("run", "-o", "", "--", "true"), "--output")
+
     def test_help(self):
         done = self.call("run", "--help")
         self.assertEqual((done.returncode, done.stderr), (0, b""))
@@ -511,6 +514,28 @@ class Output(RunTest):
         self.assertEqual(done.stdout, b"mine\n" + report)
 
 
+class Streams(RunTest):
+    def gone(self):
+        """A pipe whose reader is gone."""
+        reader, writer = os.pipe()
+        os.close(reader)
+        self.addCleanup(os.close, writer)
+        return writer
+
+    def test_nobody_reads_the_summary(self):
+        done = self.call("run", "--", *self.script(SPOOL + "spool().close(); os._exit(3)"),
+                         capture_output=False, stdout=subprocess.DEVNULL, stderr=self.gone())
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(self.files(), ["run.db"])
+
+    def test_nobody_reads_the_report(self):
+        done = self.call("run", "--analyze", "--", *self.script(SPOOL + "spool().close()"),
+                         capture_output=False, stdout=self.gone(), stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(b"standard output: cannot write", done.stderr)
+        self.assertNotIn(b"recover", done.stderr)
+
+
 class Unrecorded(RunTest):
     def test_library_is_missing(self):
         self.library.unlink()
@@ -564,6 +589,27 @@ class Unrecorded(RunTest):
 
 
 class Recorded(RunTest):
+    GPU = SPOOL + """
+s = spool_writer.Spool(os.path.join(os.environ["GPROFML_SPOOL_DIR"], "a.spool"), os.getpid())
+s.chunk(spool_writer.fact("cuda", "recorded"), spool_writer.fact("simulated", sys.argv[1]))
+s.steps(1200, os.getpid())
+s.close()
+"""
+
+    def test_summary_of_gpu_work(self):
+        done = self.run_program(*self.script(self.GPU, "0"))
+        lines = done.stderr.decode().splitlines()[1:-2]
+        self.assertEqual(lines[:2], [
+            "  recorded  1,200 kernels, 1,200 ranges, 1,200 CUDA calls; 1 process, 1x H200",
+            "  lost      nothing: every submission has its GPU work, 0 records dropped"])
+        self.assertRegex("\n".join(lines[2:]), r"^  steps     1,200 found, median 100\.0 us; GPU "
+                                               r"busy 40\.0 % in the steady\s+1,\d\d\d$")
+
+    def test_simulated_recordings_say_so(self):
+        done = self.run_program(*self.script(self.GPU, "1"))
+        self.assertIn("SIMULATED GPU", done.stderr.decode())
+        self.assertNotIn("SIMULATED", self.run_program(*self.script(self.GPU, "0")).stderr.decode())
+
     def test_summary(self):
         done = self.run_program(*self.script(SPOOL + "spool(names=['x'] * 1234).close()"))
         self.assertEqual(done.returncode, 0)
