@@ -3,8 +3,9 @@
 #include <cupti_target.h>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "test/simgpu/cupti/calls.hpp"
 #include "test/simgpu/cupti/client.hpp"
@@ -23,6 +24,19 @@ CUptiResult give(Id id, Id* target, CUptiResult if_none) {
   if (id == 0) return answer(if_none);
   *target = id;
   return CUPTI_SUCCESS;
+}
+
+bool is_default(CUstream stream) {
+  return stream == nullptr || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
+}
+
+/// Default streams are of whatever context one asks about.
+bool belongs_to(CUstream stream, CUcontext context) {
+  if (context == nullptr || is_default(stream)) return true;
+  const std::vector<StreamInfo> all = streams();
+  return std::any_of(all.begin(), all.end(), [&](const StreamInfo& candidate) {
+    return candidate.handle == stream && candidate.context_id == context_id_of(context);
+  });
 }
 
 std::optional<DeviceInfo> find_device(CUdevice handle) {
@@ -54,10 +68,9 @@ CUptiResult cuptiGetDeviceId(CUcontext context, uint32_t* id) {
 CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, uint8_t per_thread_stream,
                                uint32_t* id) {
   if (id == nullptr) return answer(CUPTI_ERROR_INVALID_PARAMETER);
+  if (!belongs_to(stream, context)) return answer(CUPTI_ERROR_INVALID_STREAM);
   // Default streams have no handle of their own that would say whose they are.
-  const bool is_default = stream == nullptr || stream == CU_STREAM_LEGACY ||
-                          stream == CU_STREAM_PER_THREAD;
-  const CUcontext meant = context == nullptr && is_default ? current_context() : context;
+  const CUcontext meant = context == nullptr && is_default(stream) ? current_context() : context;
   return give(stream_id_of(meant, stream, per_thread_stream != 0), id, CUPTI_ERROR_INVALID_STREAM);
 }
 

@@ -20,8 +20,10 @@ void dump_devices() {
 }  // namespace
 
 void expect_devices() {
-  if (!is_initialised()) devices_expected = true;
+  if (!initialisation_noticed) devices_expected = true;
 }
+
+void look_for_initialisation() { initialisation_noticed = is_initialised(); }
 
 void notice_initialisation() {
   if (initialisation_noticed || !is_initialised() || initialisation_noticed.exchange(true)) return;

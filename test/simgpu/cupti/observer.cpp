@@ -68,6 +68,7 @@ class CuptiObserver final : public Observer {
 
 [[gnu::constructor]] void observe_engine() {
   static CuptiObserver& observer = *new CuptiObserver;
+  look_for_initialisation();
   set_observer(&observer);
 }
 

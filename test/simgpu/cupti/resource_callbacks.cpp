@@ -45,6 +45,8 @@ bool is_about_module(ResourceEvent::What what) {
          what == ResourceEvent::What::module_unload_starting;
 }
 
+bool is_about_graph(ResourceEvent::What what) { return what >= ResourceEvent::What::graph_created; }
+
 }  // namespace
 
 void call_back_resource(const ResourceEvent& event) {
@@ -54,13 +56,9 @@ void call_back_resource(const ResourceEvent& event) {
   CUpti_GraphData graph = graph_data(event);
   CUpti_ResourceData data{};
   data.context = context_of(event);
-  if (event.stream != nullptr) {
-    data.resourceHandle.stream = event.stream->handle;
-  } else if (is_about_module(event.what)) {
-    data.resourceDescriptor = &module;
-  } else if (event.context == nullptr) {
-    data.resourceDescriptor = &graph;
-  }
+  if (event.stream != nullptr) data.resourceHandle.stream = event.stream->handle;
+  if (is_about_module(event.what)) data.resourceDescriptor = &module;
+  if (is_about_graph(event.what)) data.resourceDescriptor = &graph;
   call_back(CUPTI_CB_DOMAIN_RESOURCE, id, &data);
 }
 

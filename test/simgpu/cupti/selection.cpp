@@ -112,7 +112,7 @@ CUptiResult enable(CUpti_ActivityKind kind) {
 
 CUptiResult set_for_context(CUcontext context, CUpti_ActivityKind kind, bool value) {
   if (const CUptiResult support = support_of(kind); support != CUPTI_SUCCESS) return support;
-  const std::uint32_t id = context_id_of(context);
+  const std::uint32_t id = context == nullptr ? 0 : context_id_of(context);
   if (id == 0) return CUPTI_ERROR_INVALID_CONTEXT;
   if (value) {
     if (const CUptiResult fault = enable_fault(kind); fault != CUPTI_SUCCESS) return fault;

@@ -15,7 +15,7 @@ struct Engine {
   std::atomic<Observer*> observer{nullptr};
   std::atomic<std::int64_t> now_ns{1'000'000};
   std::atomic<bool> is_virtual{true};
-  std::atomic<bool> is_initialised{true};
+  std::atomic<bool> is_initialised{false};  ///< as when CUPTI is loaded
   std::map<std::string, std::string> faults;
   std::vector<DeviceInfo> devices;
   std::vector<ContextInfo> contexts;

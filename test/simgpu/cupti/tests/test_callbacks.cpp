@@ -293,8 +293,10 @@ TEST_CASE("graphs are told with everything that CUpti_GraphData has") {
   listener.also = [&](const Listener::Heard& now, const void*) {
     seen = *static_cast<CUpti_GraphData*>(now.resource.resourceDescriptor);
   };
+  const ContextInfo context{4, reinterpret_cast<CUcontext>(0x40), 0, 7};
   ResourceEvent event;
   event.what = ResourceEvent::What::node_cloned;
+  event.context = &context;
   event.graph = reinterpret_cast<CUgraph>(0x1);
   event.original_graph = reinterpret_cast<CUgraph>(0x2);
   event.node = reinterpret_cast<CUgraphNode>(0x3);

@@ -58,6 +58,9 @@ TEST_CASE("ids of contexts, streams, devices and graphs") {
   CHECK(cuptiGetStreamId(nullptr, stream_handle, &id) == CUPTI_SUCCESS);
   CHECK(cuptiGetStreamId(nullptr, reinterpret_cast<CUstream>(0x81), &id) ==
         CUPTI_ERROR_INVALID_STREAM);
+  fake::engine().contexts.push_back({5, reinterpret_cast<CUcontext>(0x50), 2, 7});
+  CHECK(cuptiGetStreamIdEx(reinterpret_cast<CUcontext>(0x50), stream_handle, 0, &id) ==
+        CUPTI_ERROR_INVALID_STREAM);
   CHECK(cuptiGetDeviceId(context, &id) == CUPTI_SUCCESS);
   CHECK(id == 2);
   CHECK(cuptiGetGraphId(graph, &id) == CUPTI_SUCCESS);
