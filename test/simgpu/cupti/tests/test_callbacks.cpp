@@ -39,6 +39,10 @@ struct Listener {
   }
 
   void subscribe() { check(cuptiSubscribe(&handle, listen, this)); }
+  void enable_calls() {
+    check(cuptiEnableDomain(1, handle, CUPTI_CB_DOMAIN_RUNTIME_API));
+    check(cuptiEnableDomain(1, handle, CUPTI_CB_DOMAIN_DRIVER_API));
+  }
 };
 
 constexpr auto kLaunch = CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000;
@@ -157,8 +161,7 @@ TEST_CASE("a callback has the call's data, names without the version of the inte
   Session session;
   Listener listener;
   listener.subscribe();
-  check(cuptiEnableAllDomains(1, listener.handle));
-  listener.heard.clear();
+  listener.enable_calls();
   int parameter_block = 0;
   ApiCall call = launch_call(7);
   call.parameters = &parameter_block;
@@ -198,7 +201,7 @@ TEST_CASE("a value left at the entry of a call is there at its exit, also of nes
       found.push_back(*now.call.correlationData);
     }
   };
-  check(cuptiEnableAllDomains(1, listener.handle));
+  listener.enable_calls();
   const ApiCall outer = launch_call(1);
   observer().api_enter(outer);
   tell(driver_launch(1));
