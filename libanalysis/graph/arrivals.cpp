@@ -9,7 +9,8 @@ using profile::kNoRow;
 using profile::Nanoseconds;
 using profile::RowIndex;
 
-Arrivals::Arrivals(const DependencyGraph& graph) : graph_(graph) {
+Arrivals::Arrivals(const DependencyGraph& graph)
+    : graph_(graph), barriers_(graph.trace, graph.work) {
   for (RowIndex call = 0; call < graph.trace.api_calls.size(); ++call) {
     if (graph.work.work_of_call(call).size() > 1) find_nodes_before(call);
   }
@@ -48,6 +49,7 @@ void Arrivals::of(ActivityIndex i, std::vector<WorkArrival>& arrivals) const {
   };
   device(work.stream_predecessor[i]);
   for (const ActivityIndex producer : graph_.waits.producers(i)) device(producer);
+  for (const ActivityIndex before : barriers_.before(i)) device(before);
   if (!node_before_.empty()) device(node_before_[i]);
   if (work.linked(i)) {
     const Nanoseconds ready = graph_.launch_start_ns(i) + graph_.latency.lambda_ns;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "libanalysis/graph/dependency_graph.hpp"
+#include "libanalysis/graph/null_stream.hpp"
 
 namespace gprofml::analysis {
 
@@ -23,8 +24,9 @@ class Arrivals {
   explicit Arrivals(const DependencyGraph& graph);
 
   /// The arrivals of `i`, in place of what `arrivals` held: the work before it on its stream, the
-  /// producers of events it waits for, the node of its graph launch that ended last by its start,
-  /// then its launch. Nothing twice. All earlier work is smaller in order.
+  /// producers of events it waits for, what the NULL stream orders it behind, the node of its graph
+  /// launch that ended last by its start, then its launch. Nothing twice. All earlier work is
+  /// smaller in order.
   void of(ActivityIndex i, std::vector<WorkArrival>& arrivals) const;
 
  private:
@@ -32,6 +34,7 @@ class Arrivals {
 
   const DependencyGraph& graph_;
   std::vector<ActivityIndex> node_before_;  // by activity; empty where no launch has two
+  NullStreamBarriers barriers_;
 };
 
 }  // namespace gprofml::analysis

@@ -1,7 +1,11 @@
 #include "libanalysis/hierarchy/op_statistics.hpp"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
+#include <utility>
+
+#include "libanalysis/hierarchy/op_paths.hpp"
 
 namespace gprofml::analysis {
 
@@ -11,24 +15,26 @@ using profile::RowIndex;
 
 namespace {
 
-RowIndex op_named_by_source(const profile::Trace& trace, const Activities& work, ActivityIndex i) {
-  switch (work.kind[i]) {
-    case WorkKind::copy:
-      return trace.copies.op[work.row[i]];
-    case WorkKind::fill:
-      return trace.fills.op[work.row[i]];
-    case WorkKind::kernel:
-    case WorkKind::communication:
-      break;
-  }
-  return trace.kernels.op[work.row[i]];
-}
-
 bool inside(Nanoseconds t, const Window& window) {
   return window.kind == WindowKind::all || (window.from_ns <= t && t < window.to_ns);
 }
 
-std::vector<OpStatistics> named_table(const RangeTree& tree, std::vector<OpStatistics>& by_path) {
+// Ops that a replay runs without their ranges being open: once a launch.
+class ReplayedOps {
+ public:
+  void count(const DependencyGraph& graph, const OpPaths& paths, ActivityIndex i,
+             std::uint32_t launched_in, std::vector<OpStatistics>& by_path) {
+    for (std::uint32_t p = paths.of(i); p != OpPaths::kNone && p != launched_in;
+         p = paths.parent(p)) {
+      if (counted_.emplace(graph.work.call[i], p).second) ++by_path[p].count;
+    }
+  }
+
+ private:
+  std::set<std::pair<RowIndex, std::uint32_t>> counted_;  // by launch and path
+};
+
+std::vector<OpStatistics> named_table(const OpPaths& paths, std::vector<OpStatistics>& by_path) {
   std::vector<std::uint32_t> order;
   for (std::uint32_t id = 0; id < by_path.size(); ++id) {
     if (by_path[id].count > 0) order.push_back(id);
@@ -40,7 +46,7 @@ std::vector<OpStatistics> named_table(const RangeTree& tree, std::vector<OpStati
   std::size_t bytes = 0;
   for (const std::uint32_t id : order) {
     OpStatistics& op = by_path[id];
-    op.path = tree.path_text(id);
+    op.path = paths.text(id);
     bytes += op.path.size();
     if (bytes > kMostPathBytes) break;
     table.push_back(std::move(op));
@@ -50,19 +56,10 @@ std::vector<OpStatistics> named_table(const RangeTree& tree, std::vector<OpStati
 
 }  // namespace
 
-RowIndex origin_of(const DependencyGraph& graph, const RangeTree& tree, ActivityIndex i) {
-  if (graph.work.linked(i)) {
-    const RowIndex thread = graph.trace.api_calls.thread[graph.work.call[i]];
-    const RowIndex range = tree.innermost(thread, graph.launch_start_ns(i));
-    if (range != kNoRow) return range;
-  }
-  const RowIndex named = op_named_by_source(graph.trace, graph.work, i);
-  return named != kNoRow && tree.contains(named) ? named : kNoRow;
-}
-
 std::vector<OpStatistics> op_statistics(const DependencyGraph& graph, const RangeTree& tree,
                                         const Window& window) {
-  std::vector<OpStatistics> by_path(tree.path_count());
+  const OpPaths paths(graph, tree);
+  std::vector<OpStatistics> by_path(paths.count());
   const profile::RangeColumns& ranges = graph.trace.ranges;
   std::vector<bool> counted(ranges.size(), false);
   const auto count = [&](RowIndex r) {
@@ -75,17 +72,21 @@ std::vector<OpStatistics> op_statistics(const DependencyGraph& graph, const Rang
   for (RowIndex r = 0; r < ranges.size(); ++r) {
     if (tree.contains(r) && inside(ranges.start_ns[r], window)) count(r);
   }
+  ReplayedOps replayed;
   for (ActivityIndex i = 0; i < graph.work.size(); ++i) {
     if (!inside(graph.work.start_ns[i], window)) continue;
+    const RowIndex origin = origin_of(graph, tree, i);
+    for (RowIndex r = origin; r != kNoRow; r = tree.parent(r)) count(r);
+    const std::uint32_t path = paths.of(i);
+    const std::uint32_t launched_in = origin == kNoRow ? OpPaths::kNone : tree.path_id(origin);
+    if (path != launched_in) replayed.count(graph, paths, i, launched_in, by_path);
     const Nanoseconds duration = graph.work.end_ns[i] - graph.work.start_ns[i];
-    for (RowIndex r = origin_of(graph, tree, i); r != kNoRow; r = tree.parent(r)) {
-      count(r);
-      OpStatistics& op = by_path[tree.path_id(r)];
-      op.device_ns += duration;
-      ++op.kernels;
+    for (std::uint32_t p = path; p != OpPaths::kNone; p = paths.parent(p)) {
+      by_path[p].device_ns += duration;
+      ++by_path[p].kernels;
     }
   }
-  return named_table(tree, by_path);
+  return named_table(paths, by_path);
 }
 
 }  // namespace gprofml::analysis

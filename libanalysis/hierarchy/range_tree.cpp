@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -17,10 +18,18 @@ using profile::RowIndex;
 
 namespace {
 
-constexpr std::uint32_t kNoPath = std::numeric_limits<std::uint32_t>::max();
-
-bool nests(RangeKind kind) {
-  return kind == RangeKind::op || kind == RangeKind::annotation || kind == RangeKind::push_pop;
+bool takes_part(const profile::RangeColumns& ranges, RowIndex range) {
+  switch (ranges.kind[range]) {
+    case RangeKind::op:
+    case RangeKind::annotation:
+    case RangeKind::push_pop:
+      return true;
+    case RangeKind::start_end:
+      return ranges.end_ns[range] > ranges.start_ns[range];
+    case RangeKind::python_function:
+      break;
+  }
+  return false;
 }
 
 }  // namespace
@@ -33,7 +42,7 @@ RangeTree::RangeTree(const profile::Trace& trace)
       changes_(trace.threads.size()) {
   std::vector<std::vector<RowIndex>> by_thread(trace.threads.size());
   for (RowIndex i = 0; i < trace.ranges.size(); ++i) {
-    included_[i] = nests(trace.ranges.kind[i]) && !is_step_mark(trace.text(trace.ranges.name[i]));
+    included_[i] = takes_part(trace.ranges, i) && !is_step_mark(trace.text(trace.ranges.name[i]));
     if (included_[i]) by_thread[trace.ranges.thread[i]].push_back(i);
   }
   const profile::RangeColumns& r = trace.ranges;
@@ -44,10 +53,50 @@ RangeTree::RangeTree(const profile::Trace& trace)
       return std::tuple(r.start_ns[a], -r.end_ns[a], a) <
              std::tuple(r.start_ns[b], -r.end_ns[b], b);
     });
+    leave_out_crossing(rows);
     nest(rows, changes_[thread]);
     all.insert(all.end(), rows.begin(), rows.end());
   }
   number_paths(all);
+}
+
+// A start/end range crosses an earlier one that is open at its start and ends before it does, or a
+// later one that starts before its end and outlives it. One sweep each way, with what is open then.
+void RangeTree::leave_out_crossing(const std::vector<RowIndex>& ranges) {
+  const profile::RangeColumns& r = trace_.ranges;
+  const auto may_cross = [&](RowIndex range) { return r.kind[range] == RangeKind::start_end; };
+  if (std::none_of(ranges.begin(), ranges.end(), may_cross)) return;
+  std::vector<RowIndex> crossing;
+  std::multiset<Nanoseconds> ends;  // of the ranges that started before
+  for (auto group = ranges.begin(); group != ranges.end();) {
+    const Nanoseconds start = r.start_ns[*group];
+    ends.erase(ends.begin(), ends.upper_bound(start));
+    const auto next = std::find_if(group, ranges.end(),
+                                   [&](RowIndex range) { return r.start_ns[range] > start; });
+    for (auto range = group; range != next; ++range) {
+      if (may_cross(*range) && !ends.empty() && *ends.begin() < r.end_ns[*range]) {
+        crossing.push_back(*range);
+      }
+    }
+    for (; group != next; ++group) ends.insert(r.end_ns[*group]);
+  }
+  std::vector<RowIndex> by_end = ranges;
+  std::sort(by_end.begin(), by_end.end(),
+            [&](RowIndex a, RowIndex b) { return r.end_ns[a] > r.end_ns[b]; });
+  std::multiset<Nanoseconds> starts;  // of the ranges that end later
+  for (auto group = by_end.begin(); group != by_end.end();) {
+    const Nanoseconds end = r.end_ns[*group];
+    starts.erase(starts.lower_bound(end), starts.end());
+    const auto next =
+        std::find_if(group, by_end.end(), [&](RowIndex range) { return r.end_ns[range] < end; });
+    for (auto range = group; range != next; ++range) {
+      if (may_cross(*range) && !starts.empty() && *starts.rbegin() > r.start_ns[*range]) {
+        crossing.push_back(*range);
+      }
+    }
+    for (; group != next; ++group) starts.insert(r.start_ns[*group]);
+  }
+  for (const RowIndex range : crossing) included_[range] = false;
 }
 
 // A sweep over ranges in order of their starts with the stack of open ones. Where a child outlives
@@ -64,6 +113,7 @@ void RangeTree::nest(const std::vector<RowIndex>& ranges, std::vector<Change>& c
     }
   };
   for (const RowIndex range : ranges) {
+    if (!included_[range]) continue;
     close_until(r.start_ns[range]);
     if (open.size() == kDeepest) {
       included_[range] = false;
@@ -111,16 +161,22 @@ std::string RangeTree::path_text(std::uint32_t id) const {
   for (; id != kNoPath; id = path_names_[id].parent) names.push_back(path_names_[id].name);
   std::string text;
   for (auto name = names.rbegin(); name != names.rend(); ++name) {
-    if (!text.empty()) text += '/';
-    for (const char c : trace_.text(*name)) {
-      if (c == '/') {
-        text += "\u2215";
-      } else {
-        text += c;
-      }
-    }
+    if (name != names.rbegin()) text += '/';
+    text += path_part(trace_.text(*name));
   }
   return text;
+}
+
+std::string RangeTree::path_part(std::string_view name) {
+  std::string part;
+  for (const char c : name) {
+    if (c == '/') {
+      part += "\u2215";
+    } else {
+      part += c;
+    }
+  }
+  return part;
 }
 
 }  // namespace gprofml::analysis

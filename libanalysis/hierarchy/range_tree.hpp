@@ -1,16 +1,21 @@
 // Which named ranges enclose which: the op tree of every host thread.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "libprofile/trace/trace.hpp"
 
 namespace gprofml::analysis {
 
-/// Nesting of ops, annotations and push/pop ranges on their threads. A range is a child of the
-/// innermost one that was open when it started, even when it ends later than that one (clocks of
-/// 1 us and framework scopes do that). Python frames and start/end ranges do not nest with the
+/// Nesting of ops, annotations, push/pop and start/end ranges on their threads. A range is a child
+/// of the innermost one that was open when it started, even when it ends later than that one
+/// (clocks of 1 us and framework scopes do that). Start/end ranges take part where they nest: one
+/// that overlaps another range of its thread without holding it or lying in it (requests in flight
+/// do that) is left out, and so are those of no length (marks). Python frames do not nest with the
 /// others and are left out, and so are step marks (ProfilerStep#n): they name a time, not an op.
 /// What lies deeper than kDeepest ranges belongs to the innermost one above.
 class RangeTree {
@@ -18,6 +23,7 @@ class RangeTree {
   /// Deepest nesting that is followed. Real programs stay far below; without a bound a hostile file
   /// of n nested ranges would have paths of n² bytes.
   static constexpr std::size_t kDeepest = 100;
+  static constexpr std::uint32_t kNoPath = std::numeric_limits<std::uint32_t>::max();
 
   explicit RangeTree(const profile::Trace& trace);
 
@@ -45,6 +51,13 @@ class RangeTree {
   /// The path behind an id.
   std::string path_text(std::uint32_t id) const;
 
+  /// The path without its innermost name, kNoPath where it has only one, and that name.
+  std::uint32_t path_parent(std::uint32_t id) const { return path_names_[id].parent; }
+  profile::StringId path_name(std::uint32_t id) const { return path_names_[id].name; }
+
+  /// A name as it stands in a path.
+  static std::string path_part(std::string_view name);
+
  private:
   struct Change {
     profile::Nanoseconds at_ns;
@@ -55,6 +68,7 @@ class RangeTree {
     profile::StringId name;
   };
 
+  void leave_out_crossing(const std::vector<profile::RowIndex>& ranges);
   void nest(const std::vector<profile::RowIndex>& ranges, std::vector<Change>& changes);
   void number_paths(const std::vector<profile::RowIndex>& ranges);
 

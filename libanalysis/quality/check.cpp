@@ -34,6 +34,21 @@ struct Submissions {
   std::int64_t fills_without_work = 0;
 };
 
+// Calls that put a node into a graph, by capture or by hand, and the calls around them: what they
+// name runs when the graph is launched, not now.
+std::vector<bool> captured_calls(const DependencyGraph& graph) {
+  const profile::ApiCallColumns& calls = graph.trace.api_calls;
+  std::vector<bool> captured(calls.size(), false);
+  for (const profile::GraphNode& node : graph.trace.graph_nodes) {
+    if (node.call == profile::kNoRow) continue;
+    captured[node.call] = true;
+    const RowIndex outer =
+        graph.threads.last_call_before(calls.thread[node.call], calls.start_ns[node.call] + 1);
+    if (outer != profile::kNoRow) captured[outer] = true;
+  }
+  return captured;
+}
+
 // Of nested calls (a runtime call and the driver call inside it) only the outermost is a
 // submission: unless work was recorded for the inner one, that is how the outer one did its own.
 Submissions count_submissions(const DependencyGraph& graph) {
@@ -41,9 +56,11 @@ Submissions count_submissions(const DependencyGraph& graph) {
   for (RowIndex thread = 0; thread < graph.threads.size(); ++thread) {
     for (const RowIndex call : graph.threads[thread].outermost_calls) outermost[call] = true;
   }
+  const std::vector<bool> captured = captured_calls(graph);
   Submissions s;
   for (RowIndex call = 0; call < graph.trace.api_calls.size(); ++call) {
     const bool has_work = !graph.work.work_of_call(call).empty();
+    if (!has_work && captured[call]) continue;
     if (!has_work && !(outermost[call] && graph.traits.of(call).submits)) continue;
     ++s.all;
     if (has_work) ++s.linked;
@@ -180,7 +197,10 @@ void warn_about_records(const DependencyGraph& graph, Quality& q, Warnings& warn
       if (!is_known_category(graph.trace.text(note.detail))) unknown.add(note, graph.trace);
       continue;
     }
-    if (code == "dropped" || code == "bad_event") q.dropped += note.count;
+    for (const std::string_view lost :
+         {"dropped", "bad_event", "dropped_records", "discarded_records"}) {
+      if (code == lost) q.dropped += note.count;
+    }
     if (code == "no_timestamp") continue;  // counted above
     warnings.add(std::string(code), note.count,
                  note_sentence(code, note.count, graph.trace.text(note.detail)));

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "libanalysis/graph/call_traits.hpp"
-#include "libanalysis/hierarchy/op_statistics.hpp"
+#include "libanalysis/hierarchy/op_paths.hpp"
 #include "libanalysis/ranking/layer_numbers.hpp"
 
 namespace gprofml::analysis {
@@ -61,7 +61,8 @@ class Builder {
   Builder(const DependencyGraph& graph, const RangeTree& tree)
       : graph_(graph),
         tree_(tree),
-        op_of_path_(tree.path_count(), kNoNode),
+        paths_(graph, tree),
+        op_of_path_(paths_.count(), kNoNode),
         work_of_name_(graph.trace.strings.size(), kNoNode),
         call_of_name_(graph.trace.strings.size(), kNoNode),
         span_of_name_(graph.trace.strings.size(), kNoNode) {}
@@ -111,17 +112,21 @@ class Builder {
     edges_[(static_cast<std::uint64_t>(from) << 32) | to] += ns;
   }
 
-  std::uint32_t op_of_range(RowIndex range) {
-    if (range == kNoRow) return node(Sort::op, "(no op)");
-    std::uint32_t& id = op_of_path_[tree_.path_id(range)];
-    if (id == kNoNode) id = node(Sort::op, star_layer_numbers(tree_.path(range)));
+  std::uint32_t op_of_path(std::uint32_t path) {
+    if (path == OpPaths::kNone) return node(Sort::op, "(no op)");
+    std::uint32_t& id = op_of_path_[path];
+    if (id == kNoNode) id = node(Sort::op, star_layer_numbers(paths_.text(path)));
     return id;
+  }
+
+  std::uint32_t op_of_range(RowIndex range) {
+    return op_of_path(range == kNoRow ? OpPaths::kNone : tree_.path_id(range));
   }
 
   std::uint32_t op_of(const PathSegment& s) {
     switch (s.subject) {
       case PathSegment::Subject::activity:
-        return op_of_range(origin_of(graph_, tree_, s.row));
+        return op_of_path(paths_.of(s.row));
       case PathSegment::Subject::call: {
         const profile::ApiCallColumns& calls = graph_.trace.api_calls;
         return op_of_range(tree_.innermost(calls.thread[s.row], calls.start_ns[s.row]));
@@ -217,6 +222,7 @@ class Builder {
 
   const DependencyGraph& graph_;
   const RangeTree& tree_;
+  OpPaths paths_;
   std::vector<NamedNode> nodes_;
   std::map<std::pair<Sort, std::string>, std::uint32_t> ids_;
   std::unordered_map<std::uint64_t, Nanoseconds> edges_;  // by from << 32 | to
