@@ -42,6 +42,9 @@ void fill_table(CuptiLibrary& library, void* handle, Mailbox& mailbox) {
   GPROFML_CUPTI_FUNCTIONS(GPROFML_CUPTI_FIND)
 #undef GPROFML_CUPTI_FIND
   library.Subscribe_v2 = reinterpret_cast<SubscribeV2>(dlsym(handle, "cuptiSubscribe_v2"));
+  library.ActivityEnableAllSyncRecords =
+      reinterpret_cast<decltype(library.ActivityEnableAllSyncRecords)>(
+          dlsym(handle, "cuptiActivityEnableAllSyncRecords"));
   if (used > 0) mailbox.note("cupti_lacks_functions", missing);
 }
 

@@ -28,7 +28,6 @@ namespace gprofml::injection {
   X(ActivityDisable)               \
   X(ActivityEnableDriverApi)       \
   X(ActivityEnableRuntimeApi)      \
-  X(ActivityEnableAllSyncRecords)  \
   X(ActivityGetNextRecord)         \
   X(ActivityGetNumDroppedRecords)  \
   X(ActivityFlushAll)
@@ -47,7 +46,9 @@ struct CuptiLibrary {
 #define GPROFML_CUPTI_MEMBER(name) decltype(&::cupti##name) name = nullptr;
   GPROFML_CUPTI_FUNCTIONS(GPROFML_CUPTI_MEMBER)
 #undef GPROFML_CUPTI_MEMBER
+  // Newer than the oldest CUPTI that is supported; nobody misses them there.
   SubscribeV2 Subscribe_v2 = nullptr;
+  CUptiResult (*ActivityEnableAllSyncRecords)(std::uint8_t) = nullptr;
 
   std::uint32_t version = 0;
   bool is_simulated = false;

@@ -50,7 +50,7 @@ RECORDS = {
     36: ("sync", "<qqQIIIIII",
          "start_ns end_ns event_sync type correlation context stream event return_value"),
     37: ("cuda_event", "<QqIIII", "event_sync device_time_ns correlation context stream event"),
-    38: ("overhead", "<qqIIII", "start_ns end_ns kind tid correlation _"),
+    38: ("overhead", "<qqIIII", "start_ns end_ns overhead_kind tid correlation _"),
     39: ("graph_node", "<qQQIIII", "time_ns node original_node graph original_graph type tid"),
     40: ("graph_edge", "<QQ", "source target"),
     48: ("range_push", "<qIIII", "time_ns tid domain name category"),

@@ -1,0 +1,350 @@
+// A CUPTI of version 12.6 for the recorder's tests: shorter records than today's, no
+// cuptiSubscribe_v2, and faults by the environment variable OLD_CUPTI_FAULT. It is not a model of
+// CUPTI (that is test/simgpu); it hands over a fixed set of records when the program asks it to.
+//
+//   taken       another tool has subscribed         no_copies  copies cannot be enabled
+//   hang        a forced flush never returns        incomplete the buffer ends in half a record
+//   no_filter   calls cannot be enabled one by one  (compiled in: OLD_CUPTI_WITHOUT_FILTER)
+#include <cupti.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SHOWN __attribute__((visibility("default")))
+
+static CUpti_BuffersCallbackRequestFunc request;
+static CUpti_BuffersCallbackCompleteFunc complete;
+static CUpti_CallbackFunc subscriber;
+static void* subscriber_data;
+static uint8_t* buffer;
+static size_t buffer_size;
+static size_t used;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned char enabled_kinds[CUPTI_ACTIVITY_KIND_COUNT];
+static unsigned char enabled_calls[2][16];
+
+static int fault(const char* name) {
+  const char* set = getenv("OLD_CUPTI_FAULT");
+  return set != NULL && strcmp(set, name) == 0;
+}
+
+SHOWN CUptiResult cuptiGetVersion(uint32_t* version) {
+  *version = 24;
+  return CUPTI_SUCCESS;
+}
+
+SHOWN CUptiResult cuptiGetResultString(CUptiResult result, const char** text) {
+  *text = result == CUPTI_ERROR_NOT_COMPATIBLE ? "CUPTI_ERROR_NOT_COMPATIBLE" : "some error";
+  return CUPTI_SUCCESS;
+}
+
+SHOWN CUptiResult cuptiGetTimestamp(uint64_t* time_ns) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  *time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  return CUPTI_SUCCESS;
+}
+
+SHOWN CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback,
+                                 void* data) {
+  if (fault("taken")) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  if (fault("no_driver")) return CUPTI_ERROR_UNKNOWN;
+  *handle = (CUpti_SubscriberHandle)&subscriber;
+  subscriber = callback;
+  subscriber_data = data;
+  return CUPTI_SUCCESS;
+}
+
+SHOWN CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle,
+                                      CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+  (void)enable, (void)handle, (void)domain, (void)id;
+  return CUPTI_SUCCESS;
+}
+
+static const char* const kNames[2][5] = {
+    {NULL, "cuInit", "cuLaunchKernel_ptsz", "cuCtxGetCurrent", "cuMemFree_v2"},
+    {NULL, "cudaGetDevice_v3020", "cudaLaunchKernel_v7000", "cudaMemcpyAsync_ptsz_v7000",
+     "cudaPeekAtLastError_v3020"}};
+
+SHOWN CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id,
+                                       const char** name) {
+  const int row = domain == CUPTI_CB_DOMAIN_RUNTIME_API;
+  if (id == 0 || id >= 5) return CUPTI_ERROR_INVALID_PARAMETER;
+  *name = kNames[row][id];
+  return CUPTI_SUCCESS;
+}
+
+SHOWN CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type) {
+  return type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM ? CUPTI_SUCCESS : CUPTI_ERROR_UNKNOWN;
+}
+
+SHOWN CUptiResult cuptiGetGraphId(CUgraph graph, uint32_t* id) {
+  *id = (uint32_t)(uintptr_t)graph;
+  return CUPTI_SUCCESS;
+}
+
+SHOWN CUptiResult cuptiGetGraphNodeId(CUgraphNode node, uint64_t* id) {
+  *id = (uint64_t)(uintptr_t)node;
+  return CUPTI_SUCCESS;
+}
+
+SHOWN CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attribute, size_t* size,
+                                            void* value) {
+  (void)attribute, (void)size, (void)value;
+  return CUPTI_SUCCESS;
+}
+
+SHOWN CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc on_request,
+                                                 CUpti_BuffersCallbackCompleteFunc on_complete) {
+  request = on_request;
+  complete = on_complete;
+  return CUPTI_SUCCESS;
+}
+
+SHOWN CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
+  if (kind == CUPTI_ACTIVITY_KIND_MEMCPY && fault("no_copies")) return CUPTI_ERROR_NOT_COMPATIBLE;
+  enabled_kinds[kind] = 1;
+  return CUPTI_SUCCESS;
+}
+
+SHOWN CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+  enabled_kinds[kind] = 0;
+  return CUPTI_SUCCESS;
+}
+
+#ifndef OLD_CUPTI_WITHOUT_FILTER
+SHOWN CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId id, uint8_t enable) {
+  enabled_calls[0][id] = enable;
+  return CUPTI_SUCCESS;
+}
+
+SHOWN CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId id, uint8_t enable) {
+  enabled_calls[1][id] = enable;
+  return CUPTI_SUCCESS;
+}
+#endif
+
+SHOWN CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context, uint32_t stream,
+                                                    size_t* dropped) {
+  static size_t once = 7;
+  (void)context, (void)stream;
+  *dropped = once;
+  once = 0;
+  return CUPTI_SUCCESS;
+}
+
+enum { kUnknownKind = 1000, kUnknownBytes = 48 };
+
+static size_t size_of(CUpti_ActivityKind kind) {
+  switch ((int)kind) {
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: return sizeof(CUpti_ActivityKernel9);
+    case CUPTI_ACTIVITY_KIND_MEMCPY: return sizeof(CUpti_ActivityMemcpy5);
+    case CUPTI_ACTIVITY_KIND_MEMCPY2: return sizeof(CUpti_ActivityMemcpyPtoP3);
+    case CUPTI_ACTIVITY_KIND_MEMSET: return sizeof(CUpti_ActivityMemset3);
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
+    case CUPTI_ACTIVITY_KIND_DRIVER: return sizeof(CUpti_ActivityAPI);
+    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: return sizeof(CUpti_ActivitySynchronization);
+    case CUPTI_ACTIVITY_KIND_CUDA_EVENT: return sizeof(CUpti_ActivityCudaEvent);
+    case CUPTI_ACTIVITY_KIND_OVERHEAD: return sizeof(CUpti_ActivityOverhead);
+    case CUPTI_ACTIVITY_KIND_DEVICE: return sizeof(CUpti_ActivityDevice4);
+    case CUPTI_ACTIVITY_KIND_CONTEXT: return sizeof(CUpti_ActivityContext);
+    case CUPTI_ACTIVITY_KIND_STREAM: return sizeof(CUpti_ActivityStream);
+    case kUnknownKind: return kUnknownBytes;
+    default: return 0;
+  }
+}
+
+SHOWN CUptiResult cuptiActivityGetNextRecord(uint8_t* data, size_t valid, CUpti_Activity** record) {
+  uint8_t* at = data;
+  if (*record != NULL) at = (uint8_t*)*record + size_of((*record)->kind);
+  if (at >= data + valid) return CUPTI_ERROR_MAX_LIMIT_REACHED;
+  if (size_of(((CUpti_Activity*)at)->kind) == 0) return CUPTI_ERROR_INVALID_KIND;
+  *record = (CUpti_Activity*)at;
+  return CUPTI_SUCCESS;
+}
+
+SHOWN CUptiResult cuptiActivityFlushAll(uint32_t flags) {
+  if (fault("hang") && flags == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) {
+    for (;;) pause();
+  }
+  pthread_mutex_lock(&lock);
+  uint8_t* full = buffer;
+  const size_t valid = used;
+  buffer = NULL;
+  used = 0;
+  pthread_mutex_unlock(&lock);
+  if (full != NULL) complete(NULL, 0, full, buffer_size, valid);
+  return CUPTI_SUCCESS;
+}
+
+/// Room for a record, with something behind it that must not be taken for a longer record.
+static void* add(CUpti_ActivityKind kind) {
+  size_t most;
+  if (buffer == NULL) request(&buffer, &buffer_size, &most);
+  for (size_t at = used; at < used + size_of(kind); ++at) {
+    if (buffer[at] != 0) fprintf(stderr, "a buffer is not zeroed\n");
+  }
+  CUpti_Activity* record = (CUpti_Activity*)(buffer + used);
+  used += size_of(kind);
+  record->kind = kind;
+  return record;
+}
+
+static void add_kernel(const char* name, uint32_t correlation) {
+  CUpti_ActivityKernel9* kernel = add(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  kernel->start = 1000 + correlation;
+  kernel->end = 1500 + correlation;
+  kernel->deviceId = 1;
+  kernel->contextId = 2;
+  kernel->streamId = 7;
+  kernel->correlationId = correlation;
+  kernel->name = name;
+  kernel->gridX = 10, kernel->gridY = 11, kernel->gridZ = 12;
+  kernel->blockX = 128, kernel->blockY = 2, kernel->blockZ = 1;
+  kernel->clusterX = 4, kernel->clusterY = 5, kernel->clusterZ = 6;
+  kernel->registersPerThread = 64;
+  kernel->staticSharedMemory = 256;
+  kernel->dynamicSharedMemory = 512;
+  kernel->localMemoryPerThread = 32;
+  kernel->graphNodeId = 0x100000002u;
+  kernel->graphId = 3;
+}
+
+static void add_call(CUpti_ActivityKind kind, uint32_t id, uint32_t correlation) {
+  const int row = kind == CUPTI_ACTIVITY_KIND_RUNTIME;
+  if (!enabled_kinds[kind] && !enabled_calls[row][id]) return;
+  CUpti_ActivityAPI* call = add(kind);
+  call->cbid = id;
+  call->start = 100 + correlation;
+  call->end = 200 + correlation;
+  call->threadId = (uint32_t)getpid();
+  call->correlationId = correlation;
+  call->returnValue = 1;
+}
+
+static void add_copies(void) {
+  CUpti_ActivityMemcpy5* copy = add(CUPTI_ACTIVITY_KIND_MEMCPY);
+  copy->copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
+  copy->srcKind = CUPTI_ACTIVITY_MEMORY_KIND_PINNED;
+  copy->dstKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+  copy->flags = CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC;
+  copy->bytes = 5000000000u;
+  copy->start = 3000, copy->end = 4000;
+  copy->deviceId = 1, copy->contextId = 2, copy->streamId = 8, copy->correlationId = 21;
+  copy->graphNodeId = 31, copy->graphId = 32;
+  CUpti_ActivityMemcpyPtoP3* peer = add(CUPTI_ACTIVITY_KIND_MEMCPY2);
+  peer->copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP;
+  peer->bytes = 77;
+  peer->start = 3001, peer->end = 4001;
+  peer->deviceId = 1, peer->contextId = 2, peer->streamId = 9, peer->correlationId = 22;
+  peer->srcDeviceId = 4, peer->dstDeviceId = 5;
+  peer->graphNodeId = 33, peer->graphId = 34;
+  CUpti_ActivityMemset3* fill = add(CUPTI_ACTIVITY_KIND_MEMSET);
+  fill->value = 0xab;
+  fill->bytes = 99;
+  fill->start = 3002, fill->end = 4002;
+  fill->deviceId = 1, fill->contextId = 2, fill->streamId = 10, fill->correlationId = 23;
+  fill->memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_MANAGED;
+  fill->flags = CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC;
+  fill->graphNodeId = 35, fill->graphId = 36;
+}
+
+static void add_places(void) {
+  CUpti_ActivityDevice4* device = add(CUPTI_ACTIVITY_KIND_DEVICE);
+  device->id = 1;
+  device->name = "Old device";
+  memset(&device->uuid, 0x5a, sizeof device->uuid);
+  memset(&device->migUuid, 0xc3, sizeof device->migUuid);
+  device->isMigEnabled = 1;
+  device->globalMemorySize = 80000000000u;
+  device->numMultiprocessors = 132;
+  device->computeCapabilityMajor = 9;
+  CUpti_ActivityContext* context = add(CUPTI_ACTIVITY_KIND_CONTEXT);
+  context->contextId = 2, context->deviceId = 1, context->nullStreamId = 7;
+  CUpti_ActivityStream* stream = add(CUPTI_ACTIVITY_KIND_STREAM);
+  stream->contextId = 2, stream->streamId = 8, stream->priority = (uint32_t)-5;
+  stream->flag = CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING, stream->correlationId = 24;
+}
+
+static void add_waits(void) {
+  CUpti_ActivitySynchronization* sync = add(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
+  sync->type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT;
+  sync->start = 5000, sync->end = 5001;
+  sync->correlationId = 25, sync->contextId = 2, sync->streamId = 8, sync->cudaEventId = 40;
+  CUpti_ActivityCudaEvent* event = add(CUPTI_ACTIVITY_KIND_CUDA_EVENT);
+  event->correlationId = 26, event->contextId = 2, event->streamId = 9, event->eventId = 40;
+  CUpti_ActivityOverhead* overhead = add(CUPTI_ACTIVITY_KIND_OVERHEAD);
+  overhead->overheadKind = CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH;
+  overhead->objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
+  overhead->objectId.pt.processId = 1, overhead->objectId.pt.threadId = 4711;
+  overhead->start = 6000, overhead->end = 6001;
+}
+
+static void tell_graph(void) {
+  CUpti_GraphData graph;
+  memset(&graph, 0, sizeof graph);
+  CUpti_ResourceData data = {NULL, {NULL}, &graph};
+  graph.graph = (CUgraph)(uintptr_t)50;
+  graph.node = (CUgraphNode)(uintptr_t)51;
+  graph.nodeType = CU_GRAPH_NODE_TYPE_KERNEL;
+  subscriber(subscriber_data, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+             &data);
+  graph.dependency = (CUgraphNode)(uintptr_t)52;
+  subscriber(subscriber_data, CUPTI_CB_DOMAIN_RESOURCE,
+             CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED, &data);
+  graph.originalGraph = graph.graph;
+  graph.originalNode = graph.node;
+  graph.graph = (CUgraph)(uintptr_t)60;
+  graph.node = (CUgraphNode)(uintptr_t)61;
+  subscriber(subscriber_data, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
+             &data);
+}
+
+/// What the program asks for: one of everything.
+SHOWN void old_cupti_run(void) {
+  static char name[64] = "_Z5firstv";
+  if (request == NULL) return;
+  pthread_mutex_lock(&lock);
+  add_places();
+  add_kernel(name, 11);
+  add_kernel("_Z6secondv", 12);
+  add_copies();
+  for (uint32_t id = 1; id < 5; ++id) {
+    add_call(CUPTI_ACTIVITY_KIND_RUNTIME, id, 300 + id);
+    add_call(CUPTI_ACTIVITY_KIND_DRIVER, id, 400 + id);
+  }
+  add_waits();
+  add((CUpti_ActivityKind)kUnknownKind);
+  pthread_mutex_unlock(&lock);
+  cuptiActivityFlushAll(0);
+  tell_graph();
+}
+
+/// After `run` has reached the disk: the name's address is used again, as after a module's unload.
+SHOWN void old_cupti_run_again(void) {
+  static char name[64];
+  if (request == NULL) return;
+  for (int round = 0; round < 3; ++round) {
+    pthread_mutex_lock(&lock);
+    snprintf(name, sizeof name, "_Z%dkernel%dv", 7, round);
+    add_kernel(name, 13 + (uint32_t)round);
+    if (fault("incomplete") && round == 2) {
+      used += 64;  // zeros: a record that has not been filled in
+    }
+    pthread_mutex_unlock(&lock);
+    if (round < 2) cuptiActivityFlushAll(0);
+    usleep(300000);  // the recorder reads the name when it writes; not part of what is asserted
+  }
+}
+
+SHOWN void old_cupti_break(void) {
+  CUpti_StateData state;
+  memset(&state, 0, sizeof state);
+  state.notification.result = CUPTI_ERROR_NOT_COMPATIBLE;
+  state.notification.message = "out of order";
+  subscriber(subscriber_data, CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR, &state);
+}
