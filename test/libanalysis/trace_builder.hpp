@@ -71,6 +71,28 @@ class TraceBuilder {
     range(profile::RangeKind::op, name, thread, start, end);
   }
 
+  /// A kernel that a graph launch replays.
+  void replayed(std::string_view name, std::int64_t graph, std::int64_t node, std::int64_t stream,
+                std::int64_t start, std::int64_t end, std::int64_t correlation) {
+    kernel(name, 0, stream, start, end, correlation);
+    trace_.kernels.graph_node.back() = node_row(graph, node);
+  }
+
+  /// Where a node was captured: the range added last of that name; and the call that was captured,
+  /// by its number in the order of adding.
+  void captured(std::int64_t graph, std::int64_t node, std::string_view range,
+                profile::RowIndex call = profile::kNoRow) {
+    profile::GraphNode& captured = trace_.graph_nodes[node_row(graph, node)];
+    captured.call = call;
+    for (profile::RowIndex r = 0; r < trace_.ranges.size(); ++r) {
+      if (trace_.text(trace_.ranges.name[r]) == range) captured.op = r;
+    }
+  }
+
+  void stream_flags(std::int64_t device, std::int64_t stream, profile::StreamKind flags) {
+    trace_.streams[stream_row(device, stream)].flags = flags;
+  }
+
   /// A synchronisation record; stream numbers < 0 are "none recorded".
   void sync(profile::SyncKind kind, std::int64_t device, std::int64_t stream,
             std::int64_t correlation, std::int64_t event_stream = -1,
@@ -140,6 +162,19 @@ class TraceBuilder {
     stream.id = id;
     trace_.streams.push_back(stream);
     return static_cast<profile::RowIndex>(trace_.streams.size() - 1);
+  }
+
+  profile::RowIndex node_row(std::int64_t graph, std::int64_t id) {
+    for (profile::RowIndex n = 0; n < trace_.graph_nodes.size(); ++n) {
+      const profile::GraphNode& node = trace_.graph_nodes[n];
+      if (node.graph_id == graph && node.node_id == id) return n;
+    }
+    profile::GraphNode node;
+    node.process = 0;
+    node.graph_id = graph;
+    node.node_id = id;
+    trace_.graph_nodes.push_back(node);
+    return static_cast<profile::RowIndex>(trace_.graph_nodes.size() - 1);
   }
 
   profile::RowIndex thread_row(std::int64_t tid) {

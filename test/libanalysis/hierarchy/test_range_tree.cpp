@@ -71,6 +71,62 @@ TEST_CASE("step marks, Python frames and ranges that cross threads take no part"
   CHECK_FALSE(tree.contains(row_of(trace, "request 7")));
 }
 
+TEST_CASE("start/end ranges are ops where they nest") {
+  test::TraceBuilder t;
+  t.range(RangeKind::push_pop, "step", 1, 0, 100);
+  t.range(RangeKind::start_end, "layer", 1, 10, 50);
+  t.range(RangeKind::push_pop, "attention", 1, 10, 50);  // equal: does not cross
+  t.range(RangeKind::start_end, "mark", 1, 20, 20);
+  t.range(RangeKind::start_end, "touches", 1, 50, 60);
+  t.range(RangeKind::start_end, "request 1", 1, 70, 80);
+  t.range(RangeKind::start_end, "request 2", 1, 75, 85);   // crosses request 1
+  t.range(RangeKind::start_end, "outlives", 1, 90, 101);   // crosses step
+  t.range(RangeKind::start_end, "elsewhere", 2, 90, 101);  // another thread
+  const profile::Trace trace = t.build();
+  const RangeTree tree(trace);
+  CHECK(tree.path(row_of(trace, "attention")).find("step/") == 0);
+  CHECK(tree.contains(row_of(trace, "layer")));
+  CHECK(tree.path(row_of(trace, "touches")) == "step/touches");
+  CHECK(tree.path(row_of(trace, "elsewhere")) == "elsewhere");
+  for (const char* out : {"mark", "request 1", "request 2", "outlives"}) {
+    INFO(out);
+    CHECK_FALSE(tree.contains(row_of(trace, out)));
+  }
+}
+
+TEST_CASE("which start/end ranges cross, by brute force") {
+  const int seeds = test::seed_count(300);
+  for (int seed = 1; seed <= seeds; ++seed) {
+    synth::Random random(static_cast<std::uint64_t>(seed));
+    test::TraceBuilder t;
+    const std::int64_t many = random.between(1, 12);
+    for (std::int64_t i = 0; i < many; ++i) {
+      const std::int64_t start = random.between(0, 20);
+      t.range(random.chance(50) ? RangeKind::start_end : RangeKind::push_pop,
+              "r" + std::to_string(i), 1, start, random.between(start, 24));
+    }
+    const profile::Trace trace = t.build();
+    const RangeTree tree(trace);
+    const profile::RangeColumns& r = trace.ranges;
+    for (RowIndex a = 0; a < r.size(); ++a) {
+      bool expected = true;
+      if (r.kind[a] == RangeKind::start_end) {
+        if (r.start_ns[a] == r.end_ns[a]) expected = false;
+        for (RowIndex b = 0; b < r.size(); ++b) {
+          if (r.kind[b] == RangeKind::start_end && r.start_ns[b] == r.end_ns[b]) continue;
+          const auto cross = [&](RowIndex x, RowIndex y) {
+            return r.start_ns[x] < r.start_ns[y] && r.start_ns[y] < r.end_ns[x] &&
+                   r.end_ns[x] < r.end_ns[y];
+          };
+          if (cross(a, b) || cross(b, a)) expected = false;
+        }
+      }
+      INFO("seed " << seed << " range " << a);
+      REQUIRE(tree.contains(a) == expected);
+    }
+  }
+}
+
 TEST_CASE("a slash in a name does not make a level") {
   test::TraceBuilder t;
   t.op("a/b", 1, 0, 100);

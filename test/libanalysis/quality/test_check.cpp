@@ -144,3 +144,17 @@ TEST_CASE(
   CHECK(report.quality.dropped == 2);
   CHECK(report.verdict.sentence.find("not all of the file could be") != std::string::npos);
 }
+
+TEST_CASE("a captured launch is no submission: its work runs when the graph is launched") {
+  test::TraceBuilder t;
+  t.range(profile::RangeKind::push_pop, "capture", 1, 0, 100);
+  t.call("cudaLaunchKernel", 1, 10, 20, 1);  // row 0: captured
+  t.call("cuLaunchKernel", 1, 12, 18, 1);    // row 1: inside it
+  t.captured(3, 1, "capture", 1);
+  t.call("cudaLaunchKernel", 1, 30, 40, 2);  // lost its work
+  t.call("cudaGraphLaunch", 1, 200, 210, 3);
+  t.replayed("k", 3, 1, 7, 220, 230, 3);
+  const analysis::Report report = test::analyze_all(t.build());
+  CHECK(report.quality.submissions == 2);
+  CHECK(report.quality.linked_submissions == 1);
+}

@@ -15,7 +15,8 @@ namespace {
 
 // `steps` steps of 100 us, each launching two kernels and ending with a synchronisation; step 0
 // takes 50 us longer. Load of 500 us before, one kernel after.
-test::TraceBuilder training(int steps, const char* mark = "ProfilerStep#") {
+test::TraceBuilder training(int steps, const char* mark = "ProfilerStep#",
+                            RangeKind kind = RangeKind::annotation) {
   test::TraceBuilder t;
   t.call("cudaMalloc", 1, 0, 500 * us, 1000);
   std::int64_t at = 1000 * us;
@@ -24,7 +25,7 @@ test::TraceBuilder training(int steps, const char* mark = "ProfilerStep#") {
     const std::int64_t length = (s == 0 ? 150 : 100) * us;
     const std::string name =
         mark == std::string("ProfilerStep#") ? fmt::format("{}{}", mark, s) : mark;
-    t.range(RangeKind::annotation, name, 1, at, at + length - 2 * us);
+    t.range(kind, name, 1, at, at + length - 2 * us);
     for (int k = 0; k < 2; ++k, ++id) {
       const std::int64_t launch = at + (10 + 20 * k) * us;
       t.call("cudaLaunchKernel", 1, launch, launch + 5 * us, id);
@@ -89,6 +90,21 @@ TEST_CASE("a range that repeats with a host action in each period is a step") {
     layers.kernel("k", 0, 7, (100 * i + 20) * us, (100 * i + 90) * us, i);
   }
   CHECK(test::analyze_all(layers.build()).steps.count == 0);
+}
+
+TEST_CASE("NVTX ranges of both kinds are steps and ops") {
+  const RangeKind kind = GENERATE(RangeKind::push_pop, RangeKind::start_end);
+  test::TraceBuilder t = training(12, "decode_step", kind);
+  t.range(kind, "attention", 1, 1200 * us, 1230 * us);  // holds one launch
+  const analysis::Report report = test::analyze_window(t.build(), Kind::automatic);
+  CHECK(report.steps.count == 12);
+  CHECK(report.steps.source == "ranges:decode_step");
+  CHECK(report.window.kind == analysis::WindowKind::steps);
+  const analysis::Report all = test::analyze_all(t.build());
+  REQUIRE_FALSE(all.ops.empty());
+  CHECK(all.ops[0].path == "decode_step");
+  CHECK(all.ops[0].count == 12);
+  CHECK(all.ops[0].kernels == 24);
 }
 
 TEST_CASE("steps by the name of a range, however few") {
