@@ -35,6 +35,8 @@ class ActivityBuffers {
   /// `records` in a shared buffer are counted as discarded.
   void complete(unsigned char* data, std::size_t valid_bytes, std::uint64_t records);
   bool is_shared(const unsigned char* data) const { return data == shared_; }
+  /// Some buffer has come back and not been taken yet.
+  bool has_full() const { return full_.load(std::memory_order_acquire) != nullptr; }
   /// Fewer than half of the pool is free.
   bool is_running_out() const { return free_count_.load(std::memory_order_relaxed) < kCount / 2; }
 

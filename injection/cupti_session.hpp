@@ -26,6 +26,8 @@ class CuptiSession {
   std::atomic<bool> has_asked_for_buffers{false};
   /// CUPTI has reported an error after which it has taken itself out of service.
   std::atomic<bool> is_broken{false};
+  /// The writer (its disk) is slow: nobody waits for it again.
+  std::atomic<bool> writer_is_slow{false};
   /// The filter of calls is absent: the writer drops what is not wanted.
   bool filters_on_writer = false;
 

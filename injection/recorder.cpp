@@ -149,17 +149,40 @@ void stop_recorder(Recorder& recorder) {
   current_recorder.compare_exchange_strong(expected, nullptr, std::memory_order_acq_rel);
 }
 
+namespace {
+
+/// Waits for passes of the writer until `is_done`. False when the time is over before.
+template <class Condition>
+bool wait_for_writer(Recorder& recorder, std::int64_t timeout_ns, Condition is_done) {
+  const std::int64_t deadline_ns = monotonic_ns() + timeout_ns;
+  for (;;) {
+    const std::uint32_t seen = recorder.pass_is_done.value();
+    if (is_done()) return true;
+    const std::int64_t left_ns = deadline_ns - monotonic_ns();
+    if (left_ns <= 0) return false;
+    recorder.pass_is_done.wait(seen, left_ns);
+  }
+}
+
+}  // namespace
+
 bool finish_writing(Recorder& recorder, std::int64_t timeout_ns) {
   const std::uint32_t wanted = recorder.finish_wanted.fetch_add(1, std::memory_order_acq_rel) + 1;
   recorder.work.raise();
-  const std::int64_t deadline_ns = monotonic_ns() + timeout_ns;
-  for (;;) {
-    const std::uint32_t seen = recorder.finished_signal.value();
-    if (recorder.finished.load(std::memory_order_acquire) >= wanted) return true;
-    const std::int64_t left_ns = deadline_ns - monotonic_ns();
-    if (left_ns <= 0) return false;
-    recorder.finished_signal.wait(seen, left_ns);
-  }
+  return wait_for_writer(recorder, timeout_ns, [&recorder, wanted] {
+    return recorder.finished.load(std::memory_order_acquire) >= wanted;
+  });
+}
+
+bool let_writer_catch_up(Recorder& recorder, std::int64_t timeout_ns) {
+  const std::uint32_t begun = recorder.passes_begun.load(std::memory_order_acquire);
+  const bool is_idle = recorder.passes_done.load(std::memory_order_acquire) == begun;
+  if (is_idle && !recorder.buffers.has_full()) return true;
+  // The pass that is under way may have looked already.
+  announce_work(recorder);
+  return wait_for_writer(recorder, timeout_ns, [&recorder, begun] {
+    return recorder.passes_done.load(std::memory_order_acquire) > begun;
+  });
 }
 
 EventRing* take_ring() {

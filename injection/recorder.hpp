@@ -33,12 +33,14 @@ struct Recorder {
   std::atomic<CuptiSession*> session{nullptr};
 
   // The writer: sleeps on `work`; `finish_wanted` counts requests to write everything out at once,
-  // `finished` says how many it has served.
+  // `finished` says how many it has served. Passes are counted for those that wait for one.
   Signal work;
   std::atomic<bool> work_is_announced{false};
   std::atomic<std::uint32_t> finish_wanted{0};
   std::atomic<std::uint32_t> finished{0};
-  Signal finished_signal;
+  std::atomic<std::uint32_t> passes_begun{0};
+  std::atomic<std::uint32_t> passes_done{0};
+  Signal pass_is_done;
 
   SpoolFile file;  // the writer's alone, from here on
   RecordStream stream;
@@ -60,6 +62,10 @@ void stop_recorder(Recorder& recorder);
 
 /// Has the writer write all it can get, and waits for it. False when it took too long.
 bool finish_writing(Recorder& recorder, std::int64_t timeout_ns);
+
+/// Waits until the writer has read every buffer that has come back so far; false when it took too
+/// long.
+bool let_writer_catch_up(Recorder& recorder, std::int64_t timeout_ns);
 
 /// Wakes the writer before its time, at most once until it has woken.
 inline void announce_work(Recorder& recorder) {

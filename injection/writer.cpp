@@ -89,17 +89,18 @@ void* write_until_the_end(void* argument) {
     const std::uint32_t seen = recorder.work.value();
     const std::uint32_t wanted = recorder.finish_wanted.load(std::memory_order_acquire);
     const bool finish = wanted != recorder.finished.load(std::memory_order_relaxed);
+    recorder.passes_begun.fetch_add(1, std::memory_order_acq_rel);
     if (!write_pass(recorder, finish ? WriteReason::finish : WriteReason::periodic)) {
       give_up(recorder);
       recorder.finished.store(0xffffffffu, std::memory_order_release);
-      recorder.finished_signal.raise();
+      recorder.passes_done.store(0xffffffffu, std::memory_order_release);
+      recorder.pass_is_done.raise();
       return nullptr;
     }
-    if (finish) {
-      recorder.finished.store(wanted, std::memory_order_release);
-      recorder.finished_signal.raise();
-      continue;
-    }
+    if (finish) recorder.finished.store(wanted, std::memory_order_release);
+    recorder.passes_done.fetch_add(1, std::memory_order_acq_rel);
+    recorder.pass_is_done.raise();
+    if (finish) continue;
     recorder.work.wait(seen, kPeriodNs);
     recorder.work_is_announced.store(false, std::memory_order_release);
   }

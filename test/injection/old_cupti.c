@@ -324,7 +324,7 @@ SHOWN void old_cupti_run(void) {
   tell_graph();
 }
 
-/// After `run` has reached the disk: the name's address is used again, as after a module's unload.
+/// The address of a kernel's name is used again after its module has gone.
 SHOWN void old_cupti_run_again(void) {
   static char name[64];
   if (request == NULL) return;
@@ -337,7 +337,9 @@ SHOWN void old_cupti_run_again(void) {
     }
     pthread_mutex_unlock(&lock);
     if (round < 2) cuptiActivityFlushAll(0);
-    usleep(300000);  // the recorder reads the name when it writes; not part of what is asserted
+    CUpti_ResourceData data = {NULL, {NULL}, NULL};
+    subscriber(subscriber_data, CUPTI_CB_DOMAIN_RESOURCE,
+               CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, &data);
   }
 }
 

@@ -1,5 +1,6 @@
 // What CUPTI tells while it happens: nodes and edges of graphs (an activity record only carries a
-// node's number), and CUPTI's own errors. Runs in the program's threads: no lock, no allocation.
+// node's number), the end of modules, and CUPTI's own errors. Runs in the program's threads: no
+// lock, no allocation.
 #include <cstdio>
 #include <cstring>
 
@@ -9,10 +10,11 @@
 namespace gprofml::injection {
 namespace {
 
-constexpr CUpti_CallbackIdResource kGraphCallbacks[] = {
+constexpr CUpti_CallbackIdResource kResourceCallbacks[] = {
     CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
     CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
     CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED,
+    CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING,
 };
 constexpr CUpti_CallbackIdState kStateCallbacks[] = {
     CUPTI_CBID_STATE_FATAL_ERROR,
@@ -65,7 +67,18 @@ void on_edge(CuptiSession& session, const CUpti_GraphData& graph) {
   put(session, EventKind::graph_edge, event);
 }
 
+// A program that unloads a module waits no longer than this for us, and only once.
+constexpr std::int64_t kUnloadPatienceNs = 100'000'000;
+
 void on_resource(CuptiSession& session, CUpti_CallbackId id, const CUpti_ResourceData& resource) {
+  if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) {
+    // The names of its kernels may go with it, and records that we hold point at them.
+    if (!session.writer_is_slow.load(std::memory_order_relaxed) &&
+        !let_writer_catch_up(*session.recorder, kUnloadPatienceNs)) {
+      session.writer_is_slow.store(true, std::memory_order_relaxed);
+    }
+    return;
+  }
   if (resource.resourceDescriptor == nullptr) return;
   const auto& graph = *static_cast<const CUpti_GraphData*>(resource.resourceDescriptor);
   switch (id) {
@@ -118,7 +131,8 @@ void enable_callbacks(CuptiSession& session) {
                   static_cast<int>(result));
     session.recorder->mailbox.note("callback_not_enabled", detail);
   };
-  for (const auto id : kGraphCallbacks) enable(CUPTI_CB_DOMAIN_RESOURCE, id, "graph nodes");
+  for (const auto id : kResourceCallbacks)
+    enable(CUPTI_CB_DOMAIN_RESOURCE, id, "graphs and modules");
   for (const auto id : kStateCallbacks) enable(CUPTI_CB_DOMAIN_STATE, id, "state of CUPTI");
 }
 
