@@ -72,7 +72,9 @@ Buffer ask_client(std::size_t size) {
   return buffer;
 }
 
-void drop() { dropped_records.fetch_add(1, std::memory_order_relaxed); }
+void drop() {
+  dropped_records.fetch_add(1, std::memory_order_relaxed);
+}
 
 std::vector<SharedQueue> all_queues() {
   Queues& registry = queues();
@@ -103,11 +105,17 @@ void collect(Flush flush) {
   for (const SharedQueue& queue : all_queues()) queue->collect(flush);
 }
 
-std::size_t take_dropped_records() { return dropped_records.exchange(0); }
+std::size_t take_dropped_records() {
+  return dropped_records.exchange(0);
+}
 
-void use_buffer_per_thread(bool use) { per_thread = use; }
+void use_buffer_per_thread(bool use) {
+  per_thread = use;
+}
 
-void trust_zeroed_buffers(bool trust) { zeroed_by_client = trust; }
+void trust_zeroed_buffers(bool trust) {
+  zeroed_by_client = trust;
+}
 
 void abandon_buffers() {
   for (const SharedQueue& queue : all_queues()) queue->abandon();

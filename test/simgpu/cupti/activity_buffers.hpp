@@ -3,11 +3,12 @@
 //   producing thread: append ─► its queue { current buffer, full buffers } ─► delivery ─► client
 //   flushing thread:  flush ───────► every queue ───────────────────────────► delivery ─► client
 //
-// By default each producing thread has a queue of its own, else all share one. A record may be of an
-// activity that the GPU has not finished: its buffer is withheld until the clock has come to the end
-// of the last of them, and a forced flush marks such records invalid. On the virtual clock a queue
-// is also given back in order, a buffer never before one that was begun earlier: which buffers a
-// flush finds finished depends on when the flush happens, and what is recorded there must not.
+// By default each producing thread has a queue of its own, else all share one. A record may be of
+// an activity that the GPU has not finished: its buffer is withheld until the clock has come to the
+// end of the last of them, and a forced flush marks such records invalid. On the virtual clock a
+// queue is also given back in order, a buffer never before one that was begun earlier: which
+// buffers a flush finds finished depends on when the flush happens, and what is recorded there must
+// not.
 #pragma once
 
 #include <cstddef>

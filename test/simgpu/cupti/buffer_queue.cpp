@@ -11,8 +11,8 @@
 namespace gprofml::simgpu::cupti {
 namespace {
 
-/// Writes what is not zero. A client that promised zeroed memory and did not keep its word finds its
-/// own bytes in the fields that are zero, as it would with the real library.
+/// Writes what is not zero. A client that promised zeroed memory and did not keep its word finds
+/// its own bytes in the fields that are zero, as it would with the real library.
 void copy_over_zeroed(std::uint8_t* target, const void* source, std::size_t size) {
   const auto* bytes = static_cast<const std::uint8_t*>(source);
   for (std::size_t i = 0; i < size; i += sizeof(std::uint64_t)) {
@@ -22,7 +22,9 @@ void copy_over_zeroed(std::uint8_t* target, const void* source, std::size_t size
   }
 }
 
-void give_back(const Buffer& buffer) { complete({buffer.bytes, buffer.size, buffer.used}); }
+void give_back(const Buffer& buffer) {
+  complete({buffer.bytes, buffer.size, buffer.used});
+}
 
 }  // namespace
 
@@ -47,7 +49,8 @@ void Buffer::write(const void* record, std::size_t record_size, std::int64_t end
 void Buffer::invalidate_unfinished() {
   const CUpti_ActivityKind invalid = CUPTI_ACTIVITY_KIND_INVALID;
   for (const Unfinished& record : unfinished) {
-    if (!finished_by_now(record.end_ns)) std::memcpy(bytes + record.offset, &invalid, sizeof invalid);
+    if (!finished_by_now(record.end_ns))
+      std::memcpy(bytes + record.offset, &invalid, sizeof invalid);
   }
 }
 
@@ -79,9 +82,9 @@ void BufferQueue::collect(Flush flush) {
   // All that can become of the current buffer is decided as if it were the last full one.
   const bool takes_current = current_ && current_->records != 0 && flush != Flush::full &&
                              (forced || current_->is_finished());
-  const bool must_wait_its_turn = clock_is_virtual() && !forced &&
-                                  std::any_of(full_.begin(), full_.end(),
-                                              [](const Buffer& b) { return !b.is_finished(); });
+  const bool must_wait_its_turn =
+      clock_is_virtual() && !forced &&
+      std::any_of(full_.begin(), full_.end(), [](const Buffer& b) { return !b.is_finished(); });
   complete_full(forced);
   if (takes_current && !must_wait_its_turn) {
     retire_current();

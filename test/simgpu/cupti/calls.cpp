@@ -24,7 +24,9 @@ struct ThreadCalls {
   CUcontext context = nullptr;
 };
 
-ThreadCalls& thread_calls() { return PerThread<ThreadCalls>::get(); }
+ThreadCalls& thread_calls() {
+  return PerThread<ThreadCalls>::get();
+}
 
 CUpti_CallbackDomain domain_of(const ApiCall& call) {
   return call.domain == ApiCall::Domain::driver ? CUPTI_CB_DOMAIN_DRIVER_API
@@ -37,7 +39,8 @@ const char* function_name(const ApiCall& call) {
   return name != nullptr ? name : call.name;
 }
 
-void call_back_at(CUpti_ApiCallbackSite site, const ApiCall& call, std::uint64_t* correlation_data) {
+void call_back_at(CUpti_ApiCallbackSite site, const ApiCall& call,
+                  std::uint64_t* correlation_data) {
   if (!wants_callback(domain_of(call), call.callback_id)) return;
   std::uint32_t result = call.result;  // cudaError_t and CUresult have its size
   CUpti_CallbackData data{};
@@ -88,6 +91,8 @@ void call_ended(const ApiCall& call) {
   if (began_here) calls.frames.pop_back();
 }
 
-CUcontext current_context() { return thread_calls().context; }
+CUcontext current_context() {
+  return thread_calls().context;
+}
 
 }  // namespace gprofml::simgpu::cupti

@@ -12,7 +12,9 @@ std::atomic<bool> forked{false};
 thread_local CUptiResult last_error = CUPTI_SUCCESS;
 
 // A parent without a client has no lock held and nothing to lose: its child starts afresh.
-void after_fork_in_child() { forked = forked || in_use; }
+void after_fork_in_child() {
+  forked = forked || in_use;
+}
 
 }  // namespace
 
@@ -21,7 +23,9 @@ Client& client() {
   return instance;
 }
 
-bool in_forked_child() { return forked.load(std::memory_order_relaxed); }
+bool in_forked_child() {
+  return forked.load(std::memory_order_relaxed);
+}
 
 void mark_in_use() {
   static const int registered = pthread_atfork(nullptr, nullptr, after_fork_in_child);

@@ -78,13 +78,15 @@ CUptiResult cuptiGetErrorMessage(CUptiResult result, const char** text) {
   return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiGetLastError(void) { return take_last_error(); }
+CUptiResult cuptiGetLastError(void) {
+  return take_last_error();
+}
 
 CUptiResult cuptiGetTimestamp(uint64_t* timestamp) {
   if (timestamp == nullptr) return answer(CUPTI_ERROR_INVALID_PARAMETER);
   const auto own_clock = client().timestamp.load();
-  *timestamp = own_clock != nullptr ? own_clock()
-                                    : static_cast<std::uint64_t>(gprofml::simgpu::now_ns());
+  *timestamp =
+      own_clock != nullptr ? own_clock() : static_cast<std::uint64_t>(gprofml::simgpu::now_ns());
   return CUPTI_SUCCESS;
 }
 
@@ -101,8 +103,8 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id, const
 }
 
 CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type) {
-  const bool known = type == CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT ||
-                     type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM;
+  const bool known =
+      type == CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT || type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM;
   if (!known) return answer(CUPTI_ERROR_NOT_SUPPORTED);
   client().thread_id_type = type;
   return CUPTI_SUCCESS;
@@ -125,6 +127,10 @@ extern "C" {
 [[gnu::visibility("default")]] extern const int gprofml_simulated = 1;
 
 /// NVTX through CUPTI is not simulated: 0 says so, and NVTX calls stay without effect.
-int InitializeInjectionNvtx2(void*) { return 0; }
-int InitializeInjectionNvtx(void*) { return 0; }
+int InitializeInjectionNvtx2(void*) {
+  return 0;
+}
+int InitializeInjectionNvtx(void*) {
+  return 0;
+}
 }

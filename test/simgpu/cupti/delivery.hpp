@@ -1,7 +1,7 @@
-// Completed buffers on their way back to the client: one queue, one worker thread of ours that calls
-// the client's callback, one buffer at a time and in the order in which they were completed. The
-// documentation allows the callback on any thread; on a worker it is where a client is least ready
-// for it. No lock is held while the client's code runs.
+// Completed buffers on their way back to the client: one queue, one worker thread of ours that
+// calls the client's callback, one buffer at a time and in the order in which they were completed.
+// The documentation allows the callback on any thread; on a worker it is where a client is least
+// ready for it. No lock is held while the client's code runs.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ struct CompletedBuffer {
 /// Queues a buffer. The worker thread starts with the first one.
 void complete(const CompletedBuffer& buffer);
 
-/// Returns when every buffer queued before the call has been given to the client. Within the client's
-/// callback it returns at once, since waiting would be waiting for itself: they come next.
+/// Returns when every buffer queued before the call has been given to the client. Within the
+/// client's callback it returns at once, since waiting would be waiting for itself: they come next.
 void wait_until_delivered();
 
 /// Calls `work` on the worker thread each `milliseconds`; 0 ends that.

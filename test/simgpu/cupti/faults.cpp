@@ -33,11 +33,15 @@ std::uint64_t number(const char* name) {
   return text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
 }
 
-CUptiResult result(const char* name) { return static_cast<CUptiResult>(number(name)); }
+CUptiResult result(const char* name) {
+  return static_cast<CUptiResult>(number(name));
+}
 
 }  // namespace
 
-CUptiResult subscribe_fault() { return result("subscribe"); }
+CUptiResult subscribe_fault() {
+  return result("subscribe");
+}
 
 const char* subscription_owner_fault() {
   const char* owner = fault("subscribe_owner");
@@ -51,17 +55,25 @@ CUptiResult enable_fault(CUpti_ActivityKind kind) {
   return result((std::string{"enable."} + name).c_str());
 }
 
-bool flush_hangs_fault() { return number("flush_hangs") != 0; }
+bool flush_hangs_fault() {
+  return number("flush_hangs") != 0;
+}
 
-const char* fatal_error_fault() { return fault("fatal_error"); }
+const char* fatal_error_fault() {
+  return fault("fatal_error");
+}
 
 void read_record_faults() {
   dropped_record.restart(number("drop_every"));
   lost_timestamps.restart(number("zero_timestamps"));
 }
 
-bool drops_next_record() { return dropped_record.next(); }
+bool drops_next_record() {
+  return dropped_record.next();
+}
 
-bool loses_next_timestamps() { return lost_timestamps.next(); }
+bool loses_next_timestamps() {
+  return lost_timestamps.next();
+}
 
 }  // namespace gprofml::simgpu::cupti

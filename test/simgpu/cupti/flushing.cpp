@@ -34,7 +34,9 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
   return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiActivityFlushAll(uint32_t flag) { return answer(flush_all(flag)); }
+CUptiResult cuptiActivityFlushAll(uint32_t flag) {
+  return answer(flush_all(flag));
+}
 
 // Deprecated: context and stream are ignored.
 CUptiResult cuptiActivityFlush(CUcontext, uint32_t, uint32_t flag) {

@@ -8,7 +8,8 @@
 
 namespace gprofml::simgpu::cupti {
 
-/// Whether the activity is part of a graph that is traced as a whole; then it is remembered as such.
+/// Whether the activity is part of a graph that is traced as a whole; then it is remembered as
+/// such.
 bool joins_graph_launch(const Placement& at);
 
 /// The call is over: if it launched a graph that is traced as a whole, here is its record.

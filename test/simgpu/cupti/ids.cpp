@@ -93,9 +93,9 @@ CUptiResult cuptiGetGraphNodeId(CUgraphNode node, uint64_t* id) {
 CUptiResult cuptiComputeCapabilitySupported(int major, int minor, int* support) {
   if (support == nullptr) return answer(CUPTI_ERROR_INVALID_PARAMETER);
   // What version 13.0 says of each; it has 11.0 too, which no chip here is.
-  const bool known = major >= 0 && minor >= 0 &&
-                     chip_name(static_cast<std::uint32_t>(major),
-                               static_cast<std::uint32_t>(minor)) != nullptr;
+  const bool known =
+      major >= 0 && minor >= 0 &&
+      chip_name(static_cast<std::uint32_t>(major), static_cast<std::uint32_t>(minor)) != nullptr;
   *support = known || (major == 11 && minor == 0) ? 1 : 0;
   return CUPTI_SUCCESS;
 }

@@ -23,7 +23,9 @@ void expect_devices() {
   if (!initialisation_noticed) devices_expected = true;
 }
 
-void look_for_initialisation() { initialisation_noticed = is_initialised(); }
+void look_for_initialisation() {
+  initialisation_noticed = is_initialised();
+}
 
 void notice_initialisation() {
   if (initialisation_noticed || !is_initialised() || initialisation_noticed.exchange(true)) return;

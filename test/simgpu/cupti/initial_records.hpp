@@ -13,8 +13,8 @@ void expect_devices();
 /// To be called when CUPTI is loaded: a driver that is initialised by then will not be noticed.
 void look_for_initialisation();
 
-/// To be called on any sign of life of the driver: the first time that it is seen initialised, tells
-/// the client so and writes the device records it expects.
+/// To be called on any sign of life of the driver: the first time that it is seen initialised,
+/// tells the client so and writes the device records it expects.
 void notice_initialisation();
 
 /// Records of the devices, contexts or streams that there are, if that is what `kind` is.

@@ -14,10 +14,11 @@ struct NameTable {
   const char* at(std::size_t id) const { return id < size ? names[id] : nullptr; }
 };
 
-extern const NameTable kRuntimeNames;      ///< cudaLaunchKernel_v7000, as cuptiGetCallbackName
-extern const NameTable kRuntimeFunctions;  ///< cudaLaunchKernel, as CUpti_CallbackData::functionName
-extern const NameTable kDriverNames;       ///< cuLaunchKernel; the same in both places
-extern const NameTable kKindNames;         ///< MEMCPY of CUPTI_ACTIVITY_KIND_MEMCPY
+extern const NameTable kRuntimeNames;  ///< cudaLaunchKernel_v7000, as cuptiGetCallbackName
+extern const NameTable
+    kRuntimeFunctions;                ///< cudaLaunchKernel, as CUpti_CallbackData::functionName
+extern const NameTable kDriverNames;  ///< cuLaunchKernel; the same in both places
+extern const NameTable kKindNames;    ///< MEMCPY of CUPTI_ACTIVITY_KIND_MEMCPY
 
 struct ResultName {
   int code;

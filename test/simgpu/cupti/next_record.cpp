@@ -59,8 +59,7 @@ constexpr Sizes kSizes = sizes();
 
 /// 0: no record of this version.
 std::size_t size_at(const std::uint8_t* bytes) {
-  const auto kind =
-      static_cast<std::size_t>(reinterpret_cast<const CUpti_Activity*>(bytes)->kind);
+  const auto kind = static_cast<std::size_t>(reinterpret_cast<const CUpti_Activity*>(bytes)->kind);
   return kind < kSizes.size() ? kSizes[kind] : 0;
 }
 

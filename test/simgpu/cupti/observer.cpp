@@ -1,6 +1,6 @@
-// The engine's observer: turns each thing it tells into callbacks and records. A record of a call is
-// written before the subscriber hears of the call's end, so that what the subscriber undoes there
-// (an external correlation id, say) still held for it.
+// The engine's observer: turns each thing it tells into callbacks and records. A record of a call
+// is written before the subscriber hears of the call's end, so that what the subscriber undoes
+// there (an external correlation id, say) still held for it.
 #include <cupti.h>
 
 #include <atomic>

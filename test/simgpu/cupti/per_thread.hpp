@@ -1,8 +1,8 @@
 // One T for each thread, made when it is first asked for and destroyed when the thread ends.
 //
-// Not a thread_local T: that is destroyed on the main thread before its exit handlers run, which may
-// still make CUDA calls. A key's destructor runs for threads that end, and the main thread's T lives
-// as long as the process.
+// Not a thread_local T: that is destroyed on the main thread before its exit handlers run, which
+// may still make CUDA calls. A key's destructor runs for threads that end, and the main thread's T
+// lives as long as the process.
 #pragma once
 
 #include <pthread.h>

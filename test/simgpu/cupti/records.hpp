@@ -20,8 +20,8 @@ void record(const StreamInfo& stream);
 
 /// One launch of an executable graph as a whole.
 struct GraphLaunch {
-  Placement first;            ///< of the node that starts first
-  Placement last;             ///< of the node that ends last
+  Placement first;  ///< of the node that starts first
+  Placement last;   ///< of the node that ends last
 };
 void record(const GraphLaunch& launch);
 

@@ -45,7 +45,9 @@ bool is_about_module(ResourceEvent::What what) {
          what == ResourceEvent::What::module_unload_starting;
 }
 
-bool is_about_graph(ResourceEvent::What what) { return what >= ResourceEvent::What::graph_created; }
+bool is_about_graph(ResourceEvent::What what) {
+  return what >= ResourceEvent::What::graph_created;
+}
 
 }  // namespace
 

@@ -90,7 +90,8 @@ CUptiResult support_of(CUpti_ActivityKind kind) {
     case CUPTI_ACTIVITY_KIND_INSTANTANEOUS_METRIC_INSTANCE:
       return CUPTI_ERROR_INVALID_KIND;
     default:
-      return kind > 0 && kind < CUPTI_ACTIVITY_KIND_COUNT ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_KIND;
+      return kind > 0 && kind < CUPTI_ACTIVITY_KIND_COUNT ? CUPTI_SUCCESS
+                                                          : CUPTI_ERROR_INVALID_KIND;
   }
 }
 
@@ -144,7 +145,9 @@ CUpti_ActivityKind wanted_kernel_kind(std::uint32_t context_id) {
   return CUPTI_ACTIVITY_KIND_INVALID;
 }
 
-Options options() { return {latency_timestamps, event_timestamps, unsuccessful_queries}; }
+Options options() {
+  return {latency_timestamps, event_timestamps, unsuccessful_queries};
+}
 
 void want_nothing() {
   set_all(enabled, false);
@@ -162,7 +165,9 @@ void want_nothing() {
 
 using namespace gprofml::simgpu::cupti;
 
-CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) { return answer(enable(kind)); }
+CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
+  return answer(enable(kind));
+}
 
 CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind) {
   const CUptiResult result = enable(kind);
@@ -208,9 +213,15 @@ CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t enable) {
 }
 
 // Accepted, and without effect on a GPU that makes no such records.
-CUptiResult cuptiActivityEnableLaunchAttributes(uint8_t) { return CUPTI_SUCCESS; }
-CUptiResult cuptiActivityEnableAllocationSource(uint8_t) { return CUPTI_SUCCESS; }
-CUptiResult cuptiActivityEnableDeviceGraph(uint8_t) { return CUPTI_SUCCESS; }
+CUptiResult cuptiActivityEnableLaunchAttributes(uint8_t) {
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityEnableAllocationSource(uint8_t) {
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityEnableDeviceGraph(uint8_t) {
+  return CUPTI_SUCCESS;
+}
 
 CUptiResult cuptiActivityEnableHWTrace(uint8_t) {
   return answer(gprofml::simgpu::is_initialised() ? CUPTI_ERROR_NOT_SUPPORTED

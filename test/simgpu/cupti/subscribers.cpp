@@ -133,7 +133,9 @@ void call_back(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* dat
   }
 }
 
-void forget_subscriber() { retire(subscriber.load()); }
+void forget_subscriber() {
+  retire(subscriber.load());
+}
 
 }  // namespace gprofml::simgpu::cupti
 
@@ -188,9 +190,9 @@ CUptiResult cuptiEnableAllDomains(uint32_t enable, CUpti_SubscriberHandle handle
 }
 
 CUptiResult cuptiSupportedDomains(size_t* count, CUpti_DomainTable* table) {
-  static CUpti_CallbackDomain domains[] = {
-      CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_RESOURCE,
-      CUPTI_CB_DOMAIN_SYNCHRONIZE, CUPTI_CB_DOMAIN_STATE};
+  static CUpti_CallbackDomain domains[] = {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RUNTIME_API,
+                                           CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CB_DOMAIN_SYNCHRONIZE,
+                                           CUPTI_CB_DOMAIN_STATE};
   if (count == nullptr || table == nullptr) return answer(CUPTI_ERROR_INVALID_PARAMETER);
   *count = std::size(domains);
   *table = domains;

@@ -12,7 +12,8 @@ import sys
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 VERSION = re.compile(r"_v\d{4,5}$")
 # In the enumeration, but the library (13.0) answers as for no result code at all.
-UNNAMED_RESULTS = {"CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED", "CUPTI_ERROR_OPENACC_UNDEFINED_ROUTINE"}
+UNNAMED_RESULTS = {"CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED",
+                   "CUPTI_ERROR_OPENACC_UNDEFINED_ROUTINE"}
 
 
 def enumeration(header, prefix):

@@ -132,9 +132,8 @@ const char* chip_name(std::uint32_t major, std::uint32_t minor) {
   };
   // One chip a capability, of those that the library lists.
   static constexpr Chip kChips[] = {
-      {7, 5, "TU102"}, {8, 0, "GA100"},  {8, 6, "GA102"},  {8, 7, "GA10B"},
-      {8, 9, "AD102"}, {9, 0, "GH100"},  {10, 0, "GB100"}, {10, 3, "GB110"},
-      {12, 0, "GB202"}, {12, 1, "GB20B"},
+      {7, 5, "TU102"}, {8, 0, "GA100"},  {8, 6, "GA102"},  {8, 7, "GA10B"},  {8, 9, "AD102"},
+      {9, 0, "GH100"}, {10, 0, "GB100"}, {10, 3, "GB110"}, {12, 0, "GB202"}, {12, 1, "GB20B"},
   };
   for (const Chip& chip : kChips) {
     if (chip.major == major && chip.minor == minor) return chip.name;

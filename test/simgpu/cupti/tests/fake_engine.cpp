@@ -30,13 +30,27 @@ std::uint64_t graph_id(const void* handle) {
 }  // namespace
 }  // namespace fake
 
-void set_observer(Observer* observer) { fake::engine().observer = observer; }
-std::int64_t now_ns() { return fake::engine().now_ns; }
-bool finished_by_now(std::int64_t end_ns) { return end_ns <= fake::engine().now_ns; }
-bool clock_is_virtual() { return fake::engine().is_virtual; }
-std::vector<DeviceInfo> devices() { return fake::engine().devices; }
-std::vector<ContextInfo> contexts() { return fake::engine().contexts; }
-std::vector<StreamInfo> streams() { return fake::engine().streams; }
+void set_observer(Observer* observer) {
+  fake::engine().observer = observer;
+}
+std::int64_t now_ns() {
+  return fake::engine().now_ns;
+}
+bool finished_by_now(std::int64_t end_ns) {
+  return end_ns <= fake::engine().now_ns;
+}
+bool clock_is_virtual() {
+  return fake::engine().is_virtual;
+}
+std::vector<DeviceInfo> devices() {
+  return fake::engine().devices;
+}
+std::vector<ContextInfo> contexts() {
+  return fake::engine().contexts;
+}
+std::vector<StreamInfo> streams() {
+  return fake::engine().streams;
+}
 
 std::uint32_t context_id_of(CUcontext handle) {
   for (const ContextInfo& context : fake::engine().contexts) {
@@ -53,17 +67,23 @@ std::uint32_t stream_id_of(CUcontext context, CUstream handle, bool) {
   return 0;
 }
 
-std::uint32_t graph_id_of(CUgraph graph) { return static_cast<std::uint32_t>(fake::graph_id(graph)); }
+std::uint32_t graph_id_of(CUgraph graph) {
+  return static_cast<std::uint32_t>(fake::graph_id(graph));
+}
 std::uint32_t graph_exec_id_of(CUgraphExec graph) {
   return static_cast<std::uint32_t>(fake::graph_id(graph));
 }
-std::uint64_t graph_node_id_of(CUgraphNode node) { return fake::graph_id(node); }
+std::uint64_t graph_node_id_of(CUgraphNode node) {
+  return fake::graph_id(node);
+}
 
 CUresult initialise() {
   fake::engine().is_initialised = true;
   return CUDA_SUCCESS;
 }
-bool is_initialised() { return fake::engine().is_initialised; }
+bool is_initialised() {
+  return fake::engine().is_initialised;
+}
 
 const char* fault(const char* name) {
   const auto found = fake::engine().faults.find(name);

@@ -94,8 +94,8 @@ void run(bool is_virtual, std::uint8_t per_thread) {
   client.calls.clear();
   fake::engine().is_virtual = is_virtual;
   std::size_t size = sizeof per_thread;
-  test::check(
-      cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, &size, &per_thread));
+  test::check(cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, &size,
+                                        &per_thread));
   std::atomic<bool> done{false};
   std::thread flusher{[&done] {
     while (!done) test::check(cuptiActivityFlushAll(0));
@@ -116,8 +116,8 @@ bool is_complete(const char* what) {
   const std::size_t expected = std::size_t{kThreads} * kRecords;
   const bool complete = client.kernels.size() == expected && client.calls.size() == expected &&
                         client.twice == 0 && client.unfinished == 0 && dropped == 0;
-  std::printf("%s: %zu kernels, %zu calls of %zu; %zu twice, %zu unfinished, %zu dropped: %s\n", what,
-              client.kernels.size(), client.calls.size(), expected, client.twice,
+  std::printf("%s: %zu kernels, %zu calls of %zu; %zu twice, %zu unfinished, %zu dropped: %s\n",
+              what, client.kernels.size(), client.calls.size(), expected, client.twice,
               client.unfinished, dropped, complete ? "ok" : "WRONG");
   return complete;
 }

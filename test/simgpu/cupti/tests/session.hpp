@@ -90,6 +90,8 @@ ApiCall launch_call(std::uint32_t correlation);
 /// Tells the observer of a call from begin to end.
 void tell(const ApiCall& call);
 
-inline Observer& observer() { return *fake::engine().observer.load(); }
+inline Observer& observer() {
+  return *fake::engine().observer.load();
+}
 
 }  // namespace gprofml::simgpu::test

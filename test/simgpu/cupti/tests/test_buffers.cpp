@@ -16,7 +16,9 @@ constexpr std::int64_t kPast = 900'000;
 constexpr std::int64_t kFuture = 2'000'000;  // the clock stands at 1'000'000
 constexpr std::size_t kKernelSize = sizeof(CUpti_ActivityKernel10);
 
-void enable_kernels() { check(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)); }
+void enable_kernels() {
+  check(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
+}
 
 std::vector<std::uint32_t> correlations(Session& session) {
   std::vector<std::uint32_t> all;
@@ -197,13 +199,15 @@ TEST_CASE("buffers are zeroed unless the client says that they are") {
   session.initial_byte = 0xff;
   observer().submitted(kernel(1, kPast));
   REQUIRE(cuptiActivityFlushAll(0) == CUPTI_SUCCESS);
-  const auto clean = session.records_of<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  const auto clean =
+      session.records_of<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
   REQUIRE(clean.size() == 1);
   CHECK(clean[0].queued == 0);
   set_attribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 1);
   observer().submitted(kernel(2, kPast));
   REQUIRE(cuptiActivityFlushAll(0) == CUPTI_SUCCESS);
-  const auto both = session.records_of<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  const auto both =
+      session.records_of<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
   REQUIRE(both.size() == 2);
   CHECK(both[1].queued == ~std::uint64_t{0});  // the client lied, and that is what it gets
 }

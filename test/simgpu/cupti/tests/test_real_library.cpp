@@ -46,7 +46,8 @@ TEST_CASE("callbacks have the names that the real library gives") {
       const auto expected = answer_of([&](const char** text) { return name(domain, id, text); });
       const auto found =
           answer_of([&](const char** text) { return cuptiGetCallbackName(domain, id, text); });
-      if (found != expected) FAIL("domain " << d << ", id " << id << ": " << found << ", not " << expected);
+      if (found != expected)
+        FAIL("domain " << d << ", id " << id << ": " << found << ", not " << expected);
     }
   }
 }
@@ -98,10 +99,11 @@ TEST_CASE("records are as long as the real library takes them to be") {
         const CUptiResult expected_result = next(bytes, valid, &expected);
         const CUptiResult result = cuptiActivityGetNextRecord(bytes, valid, &found);
         if (result != expected_result || found != expected) {
-          FAIL("kind " << kind << ", " << valid << " bytes, step " << step << ": " << result << " at "
-                       << (found == nullptr ? -1 : reinterpret_cast<std::uint8_t*>(found) - bytes)
-                       << ", not " << expected_result << " at "
-                       << (expected == nullptr ? -1 : reinterpret_cast<std::uint8_t*>(expected) - bytes));
+          FAIL("kind "
+               << kind << ", " << valid << " bytes, step " << step << ": " << result << " at "
+               << (found == nullptr ? -1 : reinterpret_cast<std::uint8_t*>(found) - bytes)
+               << ", not " << expected_result << " at "
+               << (expected == nullptr ? -1 : reinterpret_cast<std::uint8_t*>(expected) - bytes));
         }
       }
     }

@@ -12,7 +12,9 @@ using namespace gprofml::simgpu::test;
 
 namespace {
 
-void enable(CUpti_ActivityKind kind) { check(cuptiActivityEnable(kind)); }
+void enable(CUpti_ActivityKind kind) {
+  check(cuptiActivityEnable(kind));
+}
 
 template <typename Record>
 Record only(Session& session, CUpti_ActivityKind kind) {
@@ -106,8 +108,7 @@ TEST_CASE("latency timestamps come when asked for") {
   Kernel submitted = kernel(1, 900'000);
   submitted.submitted_ns = 400'000;
   observer().submitted(submitted);
-  const auto record =
-      only<CUpti_ActivityKernel10>(session, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  const auto record = only<CUpti_ActivityKernel10>(session, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
   CHECK(record.submitted == 400'000);
 }
 
@@ -232,7 +233,8 @@ TEST_CASE("synchronisation records") {
   sync.event_id = 4;
   sync.event_sync_id = 0x2'0000'0001;
   observer().synchronised(sync);
-  const auto record = only<CUpti_ActivitySynchronization2>(session, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
+  const auto record =
+      only<CUpti_ActivitySynchronization2>(session, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
   CHECK(record.type == row.expected);
   CHECK(record.start == 500'000);
   CHECK(record.end == 600'000);
@@ -466,9 +468,8 @@ TEST_CASE("a graph traced as a whole is one record for each launch and its nodes
 
 TEST_CASE("the client's own clock stands in all records") {
   Session session;
-  check(cuptiActivityRegisterTimestampCallback([]() -> std::uint64_t {
-    return static_cast<std::uint64_t>(now_ns()) + 7'000'000;
-  }));
+  check(cuptiActivityRegisterTimestampCallback(
+      []() -> std::uint64_t { return static_cast<std::uint64_t>(now_ns()) + 7'000'000; }));
   enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
   observer().submitted(kernel(1, 900'000));
   const auto record = only<CUpti_ActivityKernel10>(session, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
@@ -483,7 +484,8 @@ TEST_CASE("the model can have every n-th GPU activity lose its timestamps") {
   enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
   for (std::uint32_t id = 1; id <= 4; ++id) observer().submitted(kernel(id, 900'000));
   REQUIRE(records_after_flush(session) == 4);
-  const auto kernels = session.records_of<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  const auto kernels =
+      session.records_of<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
   for (const auto& record : kernels) {
     CHECK(record.start == (record.correlationId % 2 == 0 ? 0 : 899'900));
     CHECK(record.end == (record.correlationId % 2 == 0 ? 0 : 900'000));
