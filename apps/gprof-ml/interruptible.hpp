@@ -1,8 +1,7 @@
 // Ctrl-C while a run.db is written: stop at a place where nothing is left half done.
 #pragma once
 
-#include <signal.h>
-
+#include <csignal>
 #include <exception>
 
 namespace gprofml::app {

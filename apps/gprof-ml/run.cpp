@@ -4,9 +4,9 @@
 // cannot be executed). From then on the program comes first: whatever fails here it runs on, and
 // the exit code is its own.
 #include <fmt/format.h>
-#include <signal.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -1,9 +1,9 @@
 #include "apps/gprof-ml/run_output.hpp"
 
-#include <errno.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>

@@ -1,9 +1,10 @@
 #include "apps/gprof-ml/summary.hpp"
 
 #include <fmt/format.h>
-#include <string.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <exception>
 #include <map>
 #include <optional>
@@ -241,8 +242,7 @@ std::int64_t busy_tenths(const analysis::Report& report) {
     span += device.timeline.span_ns;
   }
   if (span <= 0) return -1;
-  const double part = static_cast<double>(busy) / static_cast<double>(span);
-  return static_cast<std::int64_t>(part * 1000.0 + 0.5);
+  return std::llround(1000.0 * static_cast<double>(busy) / static_cast<double>(span));
 }
 
 std::string steps_line(const analysis::Report& report) {

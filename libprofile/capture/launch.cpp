@@ -1,14 +1,14 @@
 #include "libprofile/capture/launch.hpp"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
 #include "libprofile/capture/merge.hpp"
 #include "libprofile/capture/pass_on_signals.hpp"
@@ -92,6 +92,7 @@ void set_variables(const std::string& text) {
   if (!read_all(gate, variables.data(), bytes)) _exit(kNotStarted);
   set_variables(variables);
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   relay.restore();

@@ -7,9 +7,9 @@
 // sees a stopped job; when we are continued it is. When we die it runs on.
 #pragma once
 
-#include <signal.h>
 #include <sys/types.h>
 
+#include <csignal>
 #include <cstdint>
 #include <map>
 #include <string>

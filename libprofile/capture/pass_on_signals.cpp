@@ -1,10 +1,10 @@
 #include "libprofile/capture/pass_on_signals.hpp"
 
-#include <errno.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <ctime>
 #include <optional>
 
 namespace gprofml::profile {

@@ -1,8 +1,9 @@
 // The launcher's wait: for the program's end, and for signals meanwhile.
 #pragma once
 
-#include <signal.h>
 #include <sys/types.h>
+
+#include <csignal>
 
 namespace gprofml::profile {
 

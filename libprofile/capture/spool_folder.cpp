@@ -1,17 +1,17 @@
 #include "libprofile/capture/spool_folder.hpp"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <random>
 #include <string_view>
 
@@ -31,7 +31,7 @@ std::uint64_t nonce() {
 /// A new folder whose name starts with `stem`; empty, with errno, when that fails.
 std::string new_folder(const std::string& stem) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    const std::string path = fmt::format("{}.spool-{}-{:016x}", stem, getpid(), nonce());
+    std::string path = fmt::format("{}.spool-{}-{:016x}", stem, getpid(), nonce());
     if (mkdir(path.c_str(), 0700) == 0) {
       // A umask may have taken the owner's own rights; the processes of the program need them.
       chmod(path.c_str(), 0700);
@@ -45,6 +45,10 @@ std::string new_folder(const std::string& stem) {
 std::string folder_for_temporary_files() {
   const char* const chosen = std::getenv("TMPDIR");
   return chosen != nullptr && chosen[0] == '/' ? chosen : "/tmp";
+}
+
+std::string in(const std::string& folder, const std::string& name) {
+  return fmt::format("{}/{}", folder, name);
 }
 
 std::string name_of(const std::string& path) {
@@ -99,17 +103,17 @@ SpoolFolder make_spool_folder(const std::string& output) {
 
 bool remove_spool_folder(const std::string& folder) {
   for (const std::string& name : names_in(folder)) {
-    if (ends_with(name, kSpoolSuffix)) unlink((folder + "/" + name).c_str());
+    if (ends_with(name, kSpoolSuffix)) unlink(in(folder, name).c_str());
   }
   // Last, so that what is left when this is interrupted can still be told as a spool folder.
-  unlink((folder + "/" + kManifestName).c_str());
+  unlink(in(folder, kManifestName).c_str());
   return rmdir(folder.c_str()) == 0 || errno == ENOENT;
 }
 
 std::vector<std::string> live_spools(const std::string& folder) {
   std::vector<std::string> live;
   for (const std::string& name : names_in(folder)) {
-    if (ends_with(name, kSpoolSuffix) && is_locked(folder + "/" + name)) live.push_back(name);
+    if (ends_with(name, kSpoolSuffix) && is_locked(in(folder, name))) live.push_back(name);
   }
   return live;
 }

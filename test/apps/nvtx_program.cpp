@@ -5,13 +5,13 @@
 //   endless makes ranges named by the time at which they began, and prints each, until it is killed
 //   fork    has a child make the ranges, as a forked worker does
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <nvtx3/nvToolsExt.h>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <string>
 
 namespace {

@@ -14,6 +14,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 BINARY, LIBRARY, PROGRAM = map(os.path.abspath, sys.argv[1:4])
@@ -118,7 +119,7 @@ class RecordNvtx(unittest.TestCase):
         launcher.kill()
         launcher.wait()
         spools = self.folder.spools()
-        self.assertEqual(self.folder.call("analyze", spools).returncode, 0)
+        self.await_records(spools)
         refused = self.folder.call("recover", spools)
         self.assertEqual((refused.returncode, refused.stderr.count("\n")), (2, 1), refused.stderr)
         with os.fdopen(os.pidfd_open(program)) as ended:
@@ -127,6 +128,12 @@ class RecordNvtx(unittest.TestCase):
         done = self.folder.call("recover", spools)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.folder.query("select count(*) from range"), [(402,)])
+
+    def await_records(self, spools):
+        """Until the recorder has written something, which it does while the program waits."""
+        deadline = time.monotonic() + PATIENCE
+        while self.folder.call("analyze", spools).returncode != 0:
+            self.assertLess(time.monotonic(), deadline)
 
     def test_recover_equals_the_normal_merge(self):
         self.folder.call("run", "--keep-spool", "--", PROGRAM, "exit", "300")

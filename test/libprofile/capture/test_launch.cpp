@@ -1,11 +1,11 @@
 #include "libprofile/capture/launch.hpp"
 
-#include <errno.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cerrno>
+#include <csignal>
 #include <fstream>
 
 #include "test/temporary_folder.hpp"
