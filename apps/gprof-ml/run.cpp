@@ -184,13 +184,16 @@ bool finish(const RunArguments& arguments, const Preparation& preparation,
 /// Nothing that goes wrong from here on may hide how the program ended. Returns as `finish` does.
 bool finish_whatever_happens(const RunArguments& arguments, const Preparation& preparation,
                              const profile::ProgramEnd& end) {
+  std::string why;
   try {
     return finish(arguments, preparation, end);
   } catch (const std::bad_alloc&) {
-    say_kept(preparation, "out of memory while the run.db was written");
+    why = "out of memory while the run.db was written";
   } catch (const std::exception& error) {
-    say_kept(preparation, error.what());
+    why = error.what();
   }
+  if (!arguments.quiet) print_message(end_sentence(arguments.command, end));
+  say_kept(preparation, why);
   return false;
 }
 

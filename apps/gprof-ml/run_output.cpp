@@ -81,11 +81,24 @@ std::string temporary_name(const RunOutput& output, const char* what) {
   return fmt::format("{}/.gprof-ml-{}.{}", folder_of(output.path), ::getpid(), what);
 }
 
+/// Writes to another name; what goes wrong is said of the one that the user knows.
+void write_under(const profile::Trace& trace, const std::string& temporary,
+                 const RunOutput& output) {
+  try {
+    profile::write_run_db(trace, temporary);
+  } catch (const profile::StoreError& error) {
+    std::string text = error.what();
+    const std::size_t at = text.find(temporary);
+    if (at != std::string::npos) text.replace(at, temporary.size(), output.shown);
+    throw OutputError(text);
+  }
+}
+
 WrittenRunDb write_over(const profile::Trace& trace, const RunOutput& output) {
   const std::string temporary = temporary_name(output, "part");
   WrittenRunDb written;
   try {
-    profile::write_run_db(trace, temporary);
+    write_under(trace, temporary, output);
     if (output.existing == Existing::keep_old && is_there(output.path)) {
       written.kept_old = keep_as_old(output.path, temporary_name(output, "old"));
       if (!written.kept_old) cannot_name({output.path + ".old", output.shown + ".old"});
