@@ -30,16 +30,45 @@ class Notes {
   Trace& trace_;
 };
 
-void add_losses(const spool::Status& status, Notes& notes) {
-  notes.add("dropped_records", status.cupti_dropped, "CUPTI dropped records");
-  notes.add("discarded_records", status.discarded,
-            "records were discarded because no buffer was free");
-  notes.add("ranges_lost", status.ranges_lost,
-            "NVTX events were discarded because they came faster than they could be written");
-  notes.add("unknown_records", status.unknown_records,
-            "CUPTI records of kinds that this version does not know");
-  notes.add("incomplete_records", status.incomplete_records,
-            "GPU work that had not ended when it was handed over");
+/// "3 records", "1 record".
+std::string counted(std::uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+void add_losses(const spool::Status& s, Notes& notes) {
+  notes.add("dropped_records", s.cupti_dropped,
+            fmt::format("CUPTI dropped {}", counted(s.cupti_dropped, "record")));
+  notes.add("discarded_records", s.discarded,
+            fmt::format("{} discarded because no buffer was free", counted(s.discarded, "record")));
+  notes.add("ranges_lost", s.ranges_lost,
+            fmt::format("{} discarded: they came faster than they could be written",
+                        counted(s.ranges_lost, "NVTX event")));
+  notes.add("unknown_records", s.unknown_records,
+            fmt::format("{} of kinds that this version does not know",
+                        counted(s.unknown_records, "CUPTI record")));
+  notes.add("incomplete_records", s.incomplete_records,
+            fmt::format("{} of GPU work that had not ended when handed over",
+                        counted(s.incomplete_records, "record")));
+}
+
+/// What the spool holds that cannot be taken as it is.
+void add_doubts(const ProcessFacts& facts, Notes& notes) {
+  const auto add = [&](std::string_view code, std::int64_t count, std::string_view what,
+                       std::string_view more) {
+    notes.add(code, count,
+              fmt::format("{} {}", counted(static_cast<std::uint64_t>(count), what), more));
+  };
+  add("open_ranges", facts.open_ranges, "NVTX range",
+      "not closed by the end: taken to end with the last record");
+  add("unopened_range_ends", facts.unopened_ends, "NVTX range end", "of ranges that were not open");
+  add("bad_times", facts.bad_times, "record", "that would end before they start");
+  add("missing_names", facts.missing_names, "name",
+      "(or launch configurations) used but never written");
+  add("unplaced_records", facts.unplaced_records, "record",
+      "of streams and events of contexts that no record describes");
+  add("malformed_records", facts.malformed_records, "spool record", "of impossible length");
+  add("unknown_spool_records", facts.unknown_records, "spool record",
+      "of kinds that this version does not know");
 }
 
 void add_end(const ProcessFacts& facts, const RecordedProcess& process, const std::string& damage,
@@ -99,17 +128,7 @@ void add_process_notes(const ProcessFacts& facts, const RecordedProcess& process
   add_end(facts, process, damage, notes);
   add_reason("cuda_not_recorded", process.cuda, notes);
   add_reason("nvtx_not_recorded", process.nvtx, notes);
-  notes.add("open_ranges", facts.open_ranges,
-            "NVTX ranges that no pop or end closed; they end with the last record");
-  notes.add("unopened_range_ends", facts.unopened_ends,
-            "NVTX pops and ends of ranges that were not open");
-  notes.add("bad_times", facts.bad_times, "records that end before they start");
-  notes.add("missing_names", facts.missing_names, "names or launch configurations never written");
-  notes.add("unplaced_records", facts.unplaced_records,
-            "streams and events of contexts that no record describes");
-  notes.add("malformed_records", facts.malformed_records, "spool records of impossible lengths");
-  notes.add("unknown_spool_records", facts.unknown_records,
-            "spool records of kinds that this version does not know");
+  add_doubts(facts, notes);
   // On the simulated GPU time is a model's: the machine's clocks do not matter.
   if (facts.fact("simulated") != "1") {
     notes.add("clock_step", facts.clock_steps,
