@@ -1,0 +1,29 @@
+// What the generated entry points of the driver build on (entry_points.py).
+#pragma once
+
+#include <cuda.h>
+
+#include <vector>
+
+#include "test/simgpu/engine/api_scope.hpp"
+
+namespace gprofml::simgpu {
+
+struct EntryPoint {
+  const char* name;
+  void* address;
+};
+
+/// A driver call: needs cuInit before it, but for the calls that say what is wrong or installed.
+template <class Parameters, class Body>
+CUresult driver_call(const ApiId& id, const Parameters& parameters, Body&& body) {
+  return api<CUresult>(id, parameters, body);
+}
+
+namespace driver {
+
+/// Every function that libcuda.so.1 has.
+const std::vector<EntryPoint>& entry_points();
+
+}  // namespace driver
+}  // namespace gprofml::simgpu

@@ -1,0 +1,587 @@
+#include "test/simgpu/engine/graph.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "test/simgpu/engine/clock.hpp"
+#include "test/simgpu/engine/effects.hpp"
+#include "test/simgpu/engine/engine_lock.hpp"
+#include "test/simgpu/engine/log.hpp"
+#include "test/simgpu/engine/process.hpp"
+
+namespace gprofml::simgpu {
+namespace {
+
+CUgraph handle_of(const Graph* graph) {
+  return reinterpret_cast<CUgraph>(const_cast<Graph*>(graph));
+}
+CUgraphNode handle_of(const GraphNode* node) {
+  return reinterpret_cast<CUgraphNode>(const_cast<GraphNode*>(node));
+}
+
+const char* kind_name(const Operation& operation) {
+  static constexpr const char* kNames[] = {"empty", "kernel", "copy", "fill", "host_function",
+                                           "event_record", "event_wait", "child_graph",
+                                           "allocate", "release"};
+  return kNames[static_cast<int>(operation.kind)];
+}
+
+std::string where_and_when() {
+  return fmt::format(R"("time":{},"correlation":{},"thread":{}}})", now_ns(), correlation_now(),
+                     this_thread().ordinal);
+}
+
+void log_graph(const char* what, std::uint32_t id, std::uint32_t original) {
+  if (log_wanted()) {
+    log_line(fmt::format(R"({{"type":"graph","what":"{}","graph":{},"original":{},{})", what, id,
+                         original, where_and_when()));
+  }
+}
+
+void log_node(const char* what, const GraphNode& node) {
+  if (!log_wanted()) {
+    return;
+  }
+  std::string dependencies;
+  for (const GraphNode* dependency : node.dependencies) {
+    dependencies += (dependencies.empty() ? "" : ",") + std::to_string(dependency->id);
+  }
+  const Operation& operation = node.operation;
+  const char* name = operation.kind == Operation::Kind::kernel ? operation.kernel.name : "";
+  log_line(fmt::format(
+      R"({{"type":"node","what":"{}","graph":{},"node":{},"original":{},"kind":"{}","name":{},"dependencies":[{}],{})",
+      what, node.graph->id, node.id, node.original != nullptr ? node.original->id : 0,
+      kind_name(operation), json_string(name), dependencies, where_and_when()));
+}
+
+void tell_dependency(ResourceEvent::What what, const GraphNode& from, const GraphNode& to) {
+  ResourceEvent event;
+  event.what = what;
+  event.graph = handle_of(to.graph);
+  event.node = handle_of(&from);
+  event.dependency = handle_of(&to);
+  event.node_type = type_of(from);
+  tell_resource(event, current_context());
+}
+
+void tell_node(ResourceEvent::What what, const GraphNode& node) {
+  ResourceEvent event;
+  event.what = what;
+  event.graph = handle_of(node.graph);
+  event.node = handle_of(&node);
+  event.node_type = type_of(node);
+  if (node.original != nullptr) {
+    event.original_node = handle_of(node.original);
+    event.original_graph = handle_of(node.original->graph);
+  }
+  tell_resource(event, current_context());
+}
+
+bool depends_on(const GraphNode* node, const GraphNode* ancestor) {
+  std::set<const GraphNode*> seen{node};
+  std::vector<const GraphNode*> open{node};
+  while (!open.empty()) {
+    const GraphNode* next = open.back();
+    open.pop_back();
+    if (next == ancestor) {
+      return true;
+    }
+    for (const GraphNode* dependency : next->dependencies) {
+      if (seen.insert(dependency).second) {
+        open.push_back(dependency);
+      }
+    }
+  }
+  return false;
+}
+
+/// Nodes so that each stands behind its dependencies, else in the order of their making.
+std::vector<GraphNode*> in_order(const Graph& graph) {
+  std::vector<GraphNode*> result;
+  std::set<const GraphNode*> placed;
+  std::vector<GraphNode*> left = graph.nodes;
+  while (!left.empty()) {
+    std::vector<GraphNode*> later;
+    for (GraphNode* node : left) {
+      const bool free = std::all_of(node->dependencies.begin(), node->dependencies.end(),
+                                    [&placed](GraphNode* d) { return placed.count(d) != 0; });
+      if (free) {
+        placed.insert(node);
+        result.push_back(node);
+      } else {
+        later.push_back(node);
+      }
+    }
+    if (later.size() == left.size()) {
+      return {};  // a cycle
+    }
+    left.swap(later);
+  }
+  return result;
+}
+
+using NodeMap = std::map<const GraphNode*, GraphNode*>;
+
+std::map<const GraphExec*, NodeMap>& exec_maps() {
+  static auto* maps = new std::map<const GraphExec*, NodeMap>;
+  return *maps;
+}
+
+std::vector<GraphNode*> mapped(const std::vector<GraphNode*>& nodes, const NodeMap& map) {
+  std::vector<GraphNode*> result;
+  for (const GraphNode* node : nodes) {
+    result.push_back(map.at(node));
+  }
+  return result;
+}
+
+/// Clones a graph's nodes into an executable one. Roots additionally depend on `before`. Returns
+/// the clones of its leaves.
+std::vector<GraphNode*> flatten(const Graph& graph, Graph& into,
+                                const std::vector<GraphNode*>& before, NodeMap& map) {
+  std::set<GraphNode*> leaves;
+  for (GraphNode* node : in_order(graph)) {
+    std::vector<GraphNode*> dependencies = mapped(node->dependencies, map);
+    for (GraphNode* dependency : dependencies) {
+      leaves.erase(dependency);
+    }
+    if (dependencies.empty()) {
+      dependencies = before;
+    }
+    if (node->operation.kind == Operation::Kind::child_graph) {
+      dependencies = flatten(*node->operation.child, into, dependencies, map);
+    }
+    GraphNode* clone = add_node(into, node->operation, dependencies, node);
+    clone->enabled = node->enabled;
+    map[node] = clone;
+    leaves.insert(clone);
+  }
+  // In the order of their making, not of their addresses.
+  std::vector<GraphNode*> result;
+  std::copy_if(into.nodes.begin(), into.nodes.end(), std::back_inserter(result),
+               [&leaves](GraphNode* node) { return leaves.count(node) != 0; });
+  return result.empty() ? before : result;
+}
+
+void assign_lanes(GraphExec& exec) {
+  std::set<const GraphNode*> continued;
+  int lanes = 0;
+  for (GraphNode* node : in_order(*exec.clone)) {
+    const auto found = std::find_if(
+        node->dependencies.begin(), node->dependencies.end(),
+        [&continued](const GraphNode* dependency) { return continued.count(dependency) == 0; });
+    if (found != node->dependencies.end()) {
+      continued.insert(*found);
+      node->lane = (*found)->lane;
+    } else {
+      node->lane = lanes++;
+    }
+  }
+  for (int lane = 1; lane < lanes; ++lane) {
+    exec.lanes.push_back(next_id(IdKind::stream));
+  }
+}
+
+std::vector<std::shared_ptr<Capture>>& captures() {
+  static auto* all = new std::vector<std::shared_ptr<Capture>>;
+  return *all;
+}
+
+void leave_capture(const std::shared_ptr<Capture>& capture) {
+  for (Stream* stream : capture->streams) {
+    stream->capture.reset();
+    stream->capture_tail.clear();
+  }
+  capture->streams.clear();
+  std::vector<std::shared_ptr<Capture>>& all = captures();
+  all.erase(std::remove(all.begin(), all.end(), capture), all.end());
+}
+
+}  // namespace
+
+CUgraphNodeType type_of(const GraphNode& node) {
+  static constexpr CUgraphNodeType kTypes[] = {
+      CU_GRAPH_NODE_TYPE_EMPTY,        CU_GRAPH_NODE_TYPE_KERNEL,     CU_GRAPH_NODE_TYPE_MEMCPY,
+      CU_GRAPH_NODE_TYPE_MEMSET,       CU_GRAPH_NODE_TYPE_HOST,       CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+      CU_GRAPH_NODE_TYPE_WAIT_EVENT,   CU_GRAPH_NODE_TYPE_GRAPH,      CU_GRAPH_NODE_TYPE_MEM_ALLOC,
+      CU_GRAPH_NODE_TYPE_MEM_FREE};
+  return kTypes[static_cast<int>(node.operation.kind)];
+}
+
+Graph* make_graph(const Graph* original, bool executable) {
+  auto* graph = new Graph;
+  graph->id = next_id(IdKind::graph);
+  graph->is_executable = executable;
+  register_handle(HandleKind::graph, graph);
+  ResourceEvent event;
+  event.what = original != nullptr ? ResourceEvent::What::graph_cloned
+                                   : ResourceEvent::What::graph_created;
+  event.graph = handle_of(graph);
+  event.original_graph = handle_of(original);
+  tell_resource(event, current_context());
+  log_graph(original != nullptr ? "cloned" : "created", graph->id,
+            original != nullptr ? original->id : 0);
+  return graph;
+}
+
+void destroy_graph(Graph* graph) {
+  ResourceEvent event;
+  event.what = ResourceEvent::What::graph_destroy_starting;
+  event.graph = handle_of(graph);
+  tell_resource(event, current_context());
+  for (GraphNode* node : graph->nodes) {
+    tell_node(ResourceEvent::What::node_destroy_starting, *node);
+    forget_handle(HandleKind::node, node);
+  }
+  log_graph("destroyed", graph->id, 0);
+  forget_handle(HandleKind::graph, graph);
+}
+
+GraphNode* add_node(Graph& graph, Operation operation, std::vector<GraphNode*> dependencies,
+                    const GraphNode* original) {
+  auto* node = new GraphNode;
+  node->id = (std::uint64_t{graph.id} << 32U) | ++graph.nodes_made;
+  node->graph = &graph;
+  node->operation = std::move(operation);
+  node->dependencies = std::move(dependencies);
+  node->original = original;
+  graph.nodes.push_back(node);
+  register_handle(HandleKind::node, node);
+  tell_node(original != nullptr ? ResourceEvent::What::node_cloned
+                                : ResourceEvent::What::node_created,
+            *node);
+  log_node(original != nullptr ? "cloned" : "created", *node);
+  for (const GraphNode* dependency : node->dependencies) {
+    tell_dependency(ResourceEvent::What::dependency_created, *dependency, *node);
+  }
+  return node;
+}
+
+void destroy_node(GraphNode* node) {
+  tell_node(ResourceEvent::What::node_destroy_starting, *node);
+  std::vector<GraphNode*>& nodes = node->graph->nodes;
+  nodes.erase(std::remove(nodes.begin(), nodes.end(), node), nodes.end());
+  for (GraphNode* other : nodes) {
+    std::vector<GraphNode*>& dependencies = other->dependencies;
+    dependencies.erase(std::remove(dependencies.begin(), dependencies.end(), node),
+                       dependencies.end());
+  }
+  forget_handle(HandleKind::node, node);
+}
+
+CUresult add_dependency(GraphNode* from, GraphNode* to) {
+  const auto& known = to->dependencies;
+  if (from->graph != to->graph || from == to || depends_on(from, to) ||
+      std::find(known.begin(), known.end(), from) != known.end()) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  to->dependencies.push_back(from);
+  tell_dependency(ResourceEvent::What::dependency_created, *from, *to);
+  if (log_wanted()) {
+    log_line(fmt::format(R"({{"type":"dependency","what":"created","from":{},"to":{},{})", from->id,
+                         to->id, where_and_when()));
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult remove_dependency(GraphNode* from, GraphNode* to) {
+  const auto found = std::find(to->dependencies.begin(), to->dependencies.end(), from);
+  if (found == to->dependencies.end()) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  tell_dependency(ResourceEvent::What::dependency_destroy_starting, *from, *to);
+  to->dependencies.erase(found);
+  if (log_wanted()) {
+    log_line(fmt::format(R"({{"type":"dependency","what":"destroyed","from":{},"to":{},{})",
+                         from->id, to->id, where_and_when()));
+  }
+  return CUDA_SUCCESS;
+}
+
+Graph* clone_graph(const Graph& graph) {
+  Graph* clone = make_graph(&graph);
+  NodeMap map;
+  for (GraphNode* node : in_order(graph)) {
+    Operation operation = node->operation;
+    if (operation.child != nullptr) {
+      operation.child = clone_graph(*operation.child);
+    }
+    map[node] = add_node(*clone, std::move(operation), mapped(node->dependencies, map), node);
+    map[node]->enabled = node->enabled;
+  }
+  return clone;
+}
+
+CUresult instantiate(const Graph& graph, std::uint64_t flags, GraphExec** made) {
+  if (!graph.nodes.empty() && in_order(graph).empty()) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  auto* exec = new GraphExec;
+  exec->original = &graph;
+  exec->flags = flags;
+  exec->clone = make_graph(&graph, true);
+  flatten(graph, *exec->clone, {}, exec_maps()[exec]);
+  assign_lanes(*exec);
+  register_handle(HandleKind::graph_exec, exec);
+  ResourceEvent event;
+  event.what = ResourceEvent::What::graph_exec_created;
+  event.graph = handle_of(exec->clone);
+  event.original_graph = handle_of(&graph);
+  event.graph_exec = reinterpret_cast<CUgraphExec>(exec);
+  tell_resource(event, current_context());
+  log_graph("instantiated", exec->clone->id, graph.id);
+  *made = exec;
+  return CUDA_SUCCESS;
+}
+
+void destroy_exec(GraphExec* exec) {
+  ResourceEvent event;
+  event.what = ResourceEvent::What::graph_exec_destroy_starting;
+  event.graph = handle_of(exec->clone);
+  event.graph_exec = reinterpret_cast<CUgraphExec>(exec);
+  tell_resource(event, current_context());
+  forget_handle(HandleKind::graph_exec, exec);
+  destroy_graph(exec->clone);
+}
+
+GraphNode* node_in_exec(const GraphExec& exec, const GraphNode* original) {
+  const NodeMap& map = exec_maps()[&exec];
+  const auto found = map.find(original);
+  return found != map.end() ? found->second : nullptr;
+}
+
+CUresult update_exec(GraphExec& exec, const Graph& graph, const GraphNode** different) {
+  // Flattened the same way, nodes correspond by their place.
+  std::vector<GraphNode*> wanted;
+  const std::function<void(const Graph&)> walk = [&](const Graph& part) {
+    for (GraphNode* node : in_order(part)) {
+      if (node->operation.kind == Operation::Kind::child_graph) {
+        walk(*node->operation.child);
+      }
+      wanted.push_back(node);
+    }
+  };
+  walk(graph);
+  const std::vector<GraphNode*>& present = exec.clone->nodes;
+  for (std::size_t i = 0; i < std::max(wanted.size(), present.size()); ++i) {
+    const bool same = i < wanted.size() && i < present.size() &&
+                      wanted[i]->operation.kind == present[i]->operation.kind &&
+                      (wanted[i]->dependencies.size() == present[i]->dependencies.size() ||
+                       wanted[i]->graph != &graph ||
+                       wanted[i]->operation.kind == Operation::Kind::child_graph);
+    if (!same) {
+      *different = i < wanted.size() ? wanted[i] : nullptr;
+      return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+    }
+  }
+  NodeMap& known = exec_maps()[&exec];
+  known.clear();
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    present[i]->operation = wanted[i]->operation;
+    known[wanted[i]] = present[i];
+  }
+  exec.original = &graph;
+  return CUDA_SUCCESS;
+}
+
+CUresult launch_graph(GraphExec& exec, Stream& stream) {
+  if (stream.capture != nullptr) {
+    Operation operation;
+    operation.kind = Operation::Kind::child_graph;
+    operation.child = exec.clone;
+    return capture(stream, std::move(operation));
+  }
+  if (capture_forbids(stream)) {
+    return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+  }
+  const std::vector<GraphNode*> order = in_order(*exec.clone);
+  const bool has_host_functions = std::any_of(order.begin(), order.end(), [](const GraphNode* node) {
+    return node->operation.kind == Operation::Kind::host_function;
+  });
+  for (GraphNode* node : order) {
+    if (node->operation.kind == Operation::Kind::kernel) {
+      load_function(*stream.context, *node->operation.function);
+    }
+  }
+  const Ready base = ready(stream);
+  const std::int64_t earliest =
+      std::max({base.time_ns, exec.end_ns, now_ns() + model().launch_latency_ns});
+  struct Done {
+    std::int64_t end_ns;
+    Pending pending;
+  };
+  std::map<const GraphNode*, Done> done;
+  std::int64_t end_ns = earliest;
+  Pending pending = base.after;
+  for (GraphNode* node : order) {
+    Placement at;
+    at.start_ns = earliest;
+    Pending after = base.after;
+    for (const GraphNode* dependency : node->dependencies) {
+      const Done& before = done[dependency];
+      at.start_ns = std::max(at.start_ns, before.end_ns + model().graph_node_gap_ns);
+      after = joined(after, before.pending);
+    }
+    at.stream_id = node->lane == 0 ? stream.id : exec.lanes[static_cast<std::size_t>(node->lane) - 1];
+    at.correlation = correlation_now();
+    at.graph_id = exec.clone->id;
+    at.graph_node_id = node->id;
+    std::int64_t node_end_ns = at.start_ns;
+    if (node->enabled) {
+      node_end_ns = execute(node->operation, stream, at, after, has_host_functions);
+    }
+    end_ns = std::max(end_ns, node_end_ns);
+    pending = joined(pending, after);
+    done[node] = {node_end_ns, after};
+  }
+  exec.end_ns = end_ns;
+  occupy(stream, end_ns, pending);
+  return CUDA_SUCCESS;
+}
+
+CUresult begin_capture(Stream& stream, CUstreamCaptureMode mode, Graph* into,
+                       std::vector<GraphNode*> dependencies) {
+  static std::uint64_t count = 0;
+  if (stream.flag == StreamInfo::Flag::null_stream) {
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  }
+  if (stream.capture != nullptr) {
+    return CUDA_ERROR_ILLEGAL_STATE;
+  }
+  auto made = std::make_shared<Capture>();
+  made->graph = into != nullptr ? into : make_graph();
+  made->to_existing_graph = into != nullptr;
+  made->origin = &stream;
+  made->mode = mode;
+  made->id = ++count;
+  made->thread = this_thread().ordinal;
+  made->streams.insert(&stream);
+  stream.capture = made;
+  stream.capture_tail = std::move(dependencies);
+  captures().push_back(made);
+  return CUDA_SUCCESS;
+}
+
+CUresult end_capture(Stream& stream, Graph** graph) {
+  const std::shared_ptr<Capture> capture = stream.capture;
+  *graph = nullptr;
+  if (capture == nullptr) {
+    return CUDA_ERROR_ILLEGAL_STATE;
+  }
+  if (capture->origin != &stream) {
+    return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
+  }
+  if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != this_thread().ordinal) {
+    return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+  }
+  CUresult result = CUDA_SUCCESS;
+  for (const Stream* other : capture->streams) {
+    for (const GraphNode* tail : other->capture_tail) {
+      const bool has_joined =
+          std::any_of(stream.capture_tail.begin(), stream.capture_tail.end(),
+                      [tail](const GraphNode* node) { return depends_on(node, tail); });
+      if (!has_joined) {
+        result = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
+      }
+    }
+  }
+  if (capture->invalidated) {
+    result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+  }
+  leave_capture(capture);
+  if (result == CUDA_SUCCESS) {
+    *graph = capture->graph;
+  } else if (!capture->to_existing_graph) {
+    destroy_graph(capture->graph);
+  }
+  return result;
+}
+
+CUresult capture(Stream& stream, Operation operation) {
+  const std::shared_ptr<Capture> capture = stream.capture;
+  if (capture->invalidated) {
+    return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+  }
+  if (operation.kind == Operation::Kind::kernel) {
+    load_function(*stream.context, *operation.function);
+  }
+  if (operation.child != nullptr) {
+    operation.child = clone_graph(*operation.child);
+  }
+  stream.capture_tail = {
+      add_node(*capture->graph, std::move(operation), stream.capture_tail, nullptr)};
+  return CUDA_SUCCESS;
+}
+
+void capture_event_record(Stream& stream, Event& event) {
+  event.capture = stream.capture;
+  event.capture_nodes = stream.capture_tail;
+  event.recorded = false;
+}
+
+CUresult capture_event_wait(Stream& stream, const Event& event) {
+  if (event.capture == nullptr) {
+    // Work outside of the capture cannot become a dependency of a node.
+    if (event.recorded) {
+      stream.capture->invalidated = true;
+      return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
+    }
+    return CUDA_SUCCESS;
+  }
+  if (stream.capture == nullptr) {
+    if (stream.flag == StreamInfo::Flag::null_stream) {
+      event.capture->invalidated = true;
+      return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    }
+    stream.capture = event.capture;
+    stream.capture_tail.clear();
+    event.capture->streams.insert(&stream);
+  } else if (stream.capture != event.capture) {
+    stream.capture->invalidated = true;
+    event.capture->invalidated = true;
+    return CUDA_ERROR_STREAM_CAPTURE_MERGE;
+  }
+  for (GraphNode* node : event.capture_nodes) {
+    std::vector<GraphNode*>& tail = stream.capture_tail;
+    if (std::find(tail.begin(), tail.end(), node) == tail.end()) {
+      tail.push_back(node);
+    }
+  }
+  return CUDA_SUCCESS;
+}
+
+bool capture_forbids(const Stream& stream) {
+  if (stream.flag != StreamInfo::Flag::null_stream) {
+    return false;
+  }
+  bool forbidden = false;
+  for (const std::shared_ptr<Capture>& capture : captures()) {
+    for (const Stream* captured : capture->streams) {
+      if (captured->context == stream.context &&
+          captured->flag != StreamInfo::Flag::non_blocking) {
+        capture->invalidated = true;
+        forbidden = true;
+      }
+    }
+  }
+  return forbidden;
+}
+
+bool capture_forbids_unsafe_call() {
+  bool forbidden = false;
+  for (const std::shared_ptr<Capture>& capture : captures()) {
+    const bool concerns_this_thread = capture->thread == this_thread().ordinal;
+    if (capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL ||
+        (capture->mode == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL && concerns_this_thread)) {
+      capture->invalidated = true;
+      forbidden = true;
+    }
+  }
+  return forbidden;
+}
+
+std::size_t captures_in_progress() { return captures().size(); }
+
+}  // namespace gprofml::simgpu
