@@ -18,7 +18,7 @@ namespace gprofml::injection {
 class ActivityBuffers {
  public:
   // A withheld buffer (one with an unfinished record) is lost to a SIGKILL: 1200 kernels, not more.
-  static constexpr std::size_t kBytes = 256 * 1024;
+  static constexpr std::size_t kBytes = std::size_t{256} * 1024;
   static constexpr std::uint32_t kCount = 512;
 
   struct Full {

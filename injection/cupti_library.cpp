@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "injection/recorder.hpp"
@@ -41,10 +42,9 @@ void fill_table(CuptiLibrary& library, void* handle, Mailbox& mailbox) {
   library.name = reinterpret_cast<decltype(library.name)>(find("cupti" #name));
   GPROFML_CUPTI_FUNCTIONS(GPROFML_CUPTI_FIND)
 #undef GPROFML_CUPTI_FIND
-  library.Subscribe_v2 = reinterpret_cast<SubscribeV2>(dlsym(handle, "cuptiSubscribe_v2"));
-  library.ActivityEnableAllSyncRecords =
-      reinterpret_cast<decltype(library.ActivityEnableAllSyncRecords)>(
-          dlsym(handle, "cuptiActivityEnableAllSyncRecords"));
+  library.subscribe_v2 = reinterpret_cast<SubscribeV2>(dlsym(handle, "cuptiSubscribe_v2"));
+  library.enable_all_sync_records = reinterpret_cast<decltype(library.enable_all_sync_records)>(
+      dlsym(handle, "cuptiActivityEnableAllSyncRecords"));
   if (used > 0) mailbox.note("cupti_lacks_functions", missing);
 }
 
@@ -52,7 +52,9 @@ void post_identity(CuptiLibrary& library, void* handle, Mailbox& mailbox) {
   Dl_info info{};
   void* any = dlsym(handle, "cuptiGetVersion");
   if (any != nullptr && dladdr(any, &info) != 0 && info.dli_fname != nullptr) {
-    mailbox.fact("cupti_path", info.dli_fname);
+    char absolute[4096];  // PATH_MAX
+    mailbox.fact("cupti_path",
+                 realpath(info.dli_fname, absolute) != nullptr ? absolute : info.dli_fname);
   }
   if (library.GetVersion != nullptr && library.GetVersion(&library.version) == CUPTI_SUCCESS) {
     char text[16];
@@ -81,7 +83,7 @@ const char* CuptiLibrary::text(CUptiResult result) const {
 }
 
 bool CuptiLibrary::is_usable() const {
-  return (Subscribe != nullptr || Subscribe_v2 != nullptr) &&
+  return (Subscribe != nullptr || subscribe_v2 != nullptr) &&
          ActivityRegisterCallbacks != nullptr && ActivityEnable != nullptr &&
          ActivityGetNextRecord != nullptr && ActivityFlushAll != nullptr;
 }

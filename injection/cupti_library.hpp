@@ -47,8 +47,8 @@ struct CuptiLibrary {
   GPROFML_CUPTI_FUNCTIONS(GPROFML_CUPTI_MEMBER)
 #undef GPROFML_CUPTI_MEMBER
   // Newer than the oldest CUPTI that is supported; nobody misses them there.
-  SubscribeV2 Subscribe_v2 = nullptr;
-  CUptiResult (*ActivityEnableAllSyncRecords)(std::uint8_t) = nullptr;
+  SubscribeV2 subscribe_v2 = nullptr;
+  CUptiResult (*enable_all_sync_records)(std::uint8_t) = nullptr;
 
   std::uint32_t version = 0;
   bool is_simulated = false;

@@ -88,11 +88,11 @@ void say_why_not(CuptiSession& session, CUptiResult result, const char* other_to
 bool subscribe(CuptiSession& session) {
   char other_tool[64] = {};
   CUptiResult result;
-  if (session.library.Subscribe_v2 != nullptr) {
+  if (session.library.subscribe_v2 != nullptr) {
     SubscriberParameters parameters{sizeof(SubscriberParameters), kSubscriberName, other_tool,
                                     sizeof other_tool};
     result =
-        session.library.Subscribe_v2(&session.subscriber, on_cupti_event, &session, &parameters);
+        session.library.subscribe_v2(&session.subscriber, on_cupti_event, &session, &parameters);
   } else {
     result = session.library.Subscribe(&session.subscriber, on_cupti_event, &session);
   }
@@ -156,8 +156,8 @@ CUptiResult enable_kinds(CuptiSession& session) {
   enable_calls(session, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_ACTIVITY_KIND_DRIVER,
                session.library.ActivityEnableDriverApi, "calls of the driver API");
   // A program that polls an event makes a record each time it is not ready.
-  if (session.library.ActivityEnableAllSyncRecords != nullptr) {
-    session.library.ActivityEnableAllSyncRecords(0);
+  if (session.library.enable_all_sync_records != nullptr) {
+    session.library.enable_all_sync_records(0);
   }
   return kernels;
 }
@@ -244,7 +244,7 @@ bool CuptiSession::flush_everything(std::int64_t timeout_ns) {
 }
 
 void start_cupti(Recorder& recorder) {
-  if (recorder.session.load(std::memory_order_acquire) != nullptr) return;
+  if (recorder.cupti_was_tried.exchange(true)) return;
   void* memory = map_memory(sizeof(CuptiSession));
   if (memory == nullptr) return;
   auto& session = *new (memory) CuptiSession;

@@ -30,7 +30,7 @@ class Mailbox {
   void post(bool is_fact, const char* key, const char* value, std::size_t value_bytes,
             std::uint64_t count);
 
-  static constexpr std::size_t kRoom = 128 * 1024;
+  static constexpr std::size_t kRoom = std::size_t{128} * 1024;
   std::atomic<Message*> newest_{nullptr};
   std::atomic<std::size_t> used_{0};
   alignas(Message) unsigned char room_[kRoom];

@@ -201,8 +201,8 @@ auto with_attributes(const nvtxEventAttributes_t* attributes, Use use) {
                             [&](const Text& text) { return use(category, text); });
     case NVTX_MESSAGE_TYPE_REGISTERED:
       if (attributes->message.registered == nullptr) return use(category, Text{});
-      return use(category, Text{TextKind::registered, &attributes->message.registered,
-                                sizeof(const RegisteredString*)});
+      return use(category,
+                 Text{TextKind::registered, &attributes->message.registered, sizeof(void*)});
     default:
       return use(category, Text{});
   }

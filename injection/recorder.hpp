@@ -31,6 +31,7 @@ struct Recorder {
   std::atomic<std::uint64_t> ranges_lost{0};
   std::atomic<std::uint64_t> cupti_dropped{0};
   std::atomic<CuptiSession*> session{nullptr};
+  std::atomic<bool> cupti_was_tried{false};
 
   // The writer: sleeps on `work`; `finish_wanted` counts requests to write everything out at once,
   // `finished` says how many it has served. Passes are counted for those that wait for one.
