@@ -171,13 +171,12 @@ SHOWN CUptiResult cuptiActivityFlushAll(uint32_t flags) {
   if (fault("hang") && flags == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) {
     for (;;) pause();
   }
+  // With the lock: who flushes while another thread does must find the buffer handed over.
   pthread_mutex_lock(&lock);
-  uint8_t* full = buffer;
-  const size_t valid = used;
+  if (buffer != NULL) complete(NULL, 0, buffer, buffer_size, used);
   buffer = NULL;
   used = 0;
   pthread_mutex_unlock(&lock);
-  if (full != NULL) complete(NULL, 0, full, buffer_size, valid);
   return CUPTI_SUCCESS;
 }
 
