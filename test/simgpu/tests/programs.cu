@@ -1,0 +1,299 @@
+// Programs for the tests of the simulated GPU, one a subcommand. They check what a program can see
+// and return 0; times are checked from outside.
+#include <cuda_runtime.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#define REQUIRE(condition)                                        \
+  do {                                                            \
+    if (!(condition)) {                                           \
+      std::fprintf(stderr, "line %d: %s\n", __LINE__, #condition); \
+      std::exit(1);                                               \
+    }                                                             \
+  } while (0)
+#define OK(call) REQUIRE((call) == cudaSuccess)
+
+__global__ void short_kernel(int) {}
+__global__ void long_kernel(int) {}
+__device__ float table[16];
+__managed__ int shared_number;
+
+namespace {
+
+cudaStream_t make_stream(unsigned flags = cudaStreamNonBlocking) {
+  cudaStream_t stream = nullptr;
+  OK(cudaStreamCreateWithFlags(&stream, flags));
+  return stream;
+}
+
+void chain() {
+  cudaStream_t stream = make_stream();
+  for (int i = 0; i < 3; ++i) {
+    long_kernel<<<1, 32, 0, stream>>>(i);
+  }
+  OK(cudaStreamSynchronize(stream));
+}
+
+void two_streams() {
+  cudaStream_t first = make_stream();
+  cudaStream_t second = make_stream();
+  cudaEvent_t event = nullptr;
+  OK(cudaEventCreate(&event));
+  long_kernel<<<1, 32, 0, first>>>(0);
+  OK(cudaEventRecord(event, first));
+  long_kernel<<<1, 32, 0, first>>>(0);
+  OK(cudaStreamWaitEvent(second, event));
+  short_kernel<<<1, 32, 0, second>>>(0);
+  OK(cudaDeviceSynchronize());
+}
+
+void null_stream() {
+  cudaStream_t blocking = make_stream(cudaStreamDefault);
+  cudaStream_t free = make_stream(cudaStreamNonBlocking);
+  long_kernel<<<1, 32, 0, blocking>>>(0);
+  short_kernel<<<1, 32>>>(0);              // after the blocking stream's work
+  short_kernel<<<1, 32, 0, free>>>(0);     // waits for nobody
+  short_kernel<<<1, 32, 0, blocking>>>(0); // after the NULL stream's work
+  OK(cudaDeviceSynchronize());
+}
+
+void diamond() {
+  cudaStream_t left = make_stream();
+  cudaStream_t right = make_stream();
+  cudaEvent_t fork = nullptr;
+  cudaEvent_t join = nullptr;
+  OK(cudaEventCreate(&fork));
+  OK(cudaEventCreate(&join));
+  OK(cudaStreamBeginCapture(left, cudaStreamCaptureModeGlobal));
+  short_kernel<<<1, 32, 0, left>>>(0);
+  OK(cudaEventRecord(fork, left));
+  OK(cudaStreamWaitEvent(right, fork));
+  long_kernel<<<1, 32, 0, right>>>(0);
+  short_kernel<<<1, 32, 0, left>>>(0);
+  OK(cudaEventRecord(join, right));
+  OK(cudaStreamWaitEvent(left, join));
+  short_kernel<<<1, 32, 0, left>>>(0);
+  cudaGraph_t graph = nullptr;
+  OK(cudaStreamEndCapture(left, &graph));
+  std::size_t nodes = 0;
+  std::size_t edges = 0;
+  OK(cudaGraphGetNodes(graph, nullptr, &nodes));
+  OK(cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, &edges));
+  REQUIRE(nodes == 4 && edges == 4);
+  cudaGraphExec_t exec = nullptr;
+  OK(cudaGraphInstantiate(&exec, graph, 0));
+  OK(cudaGraphLaunch(exec, left));
+  OK(cudaGraphLaunch(exec, left));
+  OK(cudaStreamSynchronize(left));
+}
+
+void copies() {
+  std::vector<char> host(1 << 20);
+  for (std::size_t i = 0; i < host.size(); ++i) {
+    host[i] = static_cast<char>(i * 7);
+  }
+  char* on_first = nullptr;
+  char* on_second = nullptr;
+  char* pinned = nullptr;
+  OK(cudaMalloc(&on_first, host.size()));
+  REQUIRE(on_first[host.size() - 1] == 0);
+  OK(cudaMallocHost(&pinned, host.size()));
+  OK(cudaMemcpy(on_first, host.data(), host.size(), cudaMemcpyHostToDevice));
+  OK(cudaSetDevice(1));
+  OK(cudaMalloc(&on_second, host.size()));
+  OK(cudaMemcpyPeer(on_second, 1, on_first, 0, host.size()));
+  OK(cudaMemcpyAsync(pinned, on_second, host.size(), cudaMemcpyDeviceToHost, nullptr));
+  OK(cudaStreamSynchronize(nullptr));
+  REQUIRE(std::memcmp(pinned, host.data(), host.size()) == 0);
+  OK(cudaSetDevice(0));
+  // 2D: a column of 3 bytes from rows of 10.
+  OK(cudaMemset(on_first, 0, 100));
+  OK(cudaMemcpy2D(on_first, 3, host.data(), 10, 3, 4, cudaMemcpyHostToDevice));
+  REQUIRE(std::memcmp(on_first + 9, host.data() + 30, 3) == 0 && on_first[12] == 0);
+  float values[16] = {1, 2, 3};
+  float back[2] = {};
+  OK(cudaMemcpyToSymbol(table, values, sizeof values));
+  OK(cudaMemcpyFromSymbol(back, table, sizeof back, sizeof(float)));
+  REQUIRE(back[0] == 2 && back[1] == 3);
+  shared_number = 4;
+  void* address = nullptr;
+  OK(cudaGetSymbolAddress(&address, shared_number));
+  REQUIRE(*static_cast<int*>(address) == 4);
+  cudaPointerAttributes attributes{};
+  OK(cudaPointerGetAttributes(&attributes, on_second + 5));
+  REQUIRE(attributes.type == cudaMemoryTypeDevice && attributes.device == 1);
+  OK(cudaPointerGetAttributes(&attributes, host.data()));
+  REQUIRE(attributes.type == cudaMemoryTypeUnregistered);
+  OK(cudaFree(on_first));
+  OK(cudaFree(on_second));
+  OK(cudaFreeHost(pinned));
+}
+
+void async_memory() {
+  cudaStream_t stream = make_stream();
+  void* memory = nullptr;
+  OK(cudaMallocAsync(&memory, 1000, stream));
+  OK(cudaMemsetAsync(memory, 5, 1000, stream));
+  OK(cudaFreeAsync(memory, stream));
+  OK(cudaStreamSynchronize(stream));
+  REQUIRE(cudaFreeAsync(memory, stream) == cudaErrorInvalidValue);
+  cudaMemPool_t pool = nullptr;
+  OK(cudaDeviceGetDefaultMemPool(&pool, 0));
+  unsigned long long used = 1;
+  OK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used));
+  REQUIRE(used == 0);
+}
+
+std::string g_order;
+
+void host_functions() {
+  cudaStream_t stream = make_stream();
+  char* pinned = nullptr;
+  char* device = nullptr;
+  OK(cudaMallocHost(&pinned, 4));
+  OK(cudaMalloc(&device, 4));
+  const auto append = [](void* text) { g_order += static_cast<const char*>(text); };
+  OK(cudaLaunchHostFunc(stream, append, const_cast<char*>("a")));
+  OK(cudaLaunchHostFunc(stream, [](void* p) { std::memcpy(p, "xyz", 4); }, pinned));
+  OK(cudaMemcpyAsync(device, pinned, 4, cudaMemcpyHostToDevice, stream));
+  OK(cudaLaunchHostFunc(stream, append, device));
+  OK(cudaStreamAddCallback(
+      stream,
+      [](cudaStream_t, cudaError_t, void*) {
+        REQUIRE(cudaStreamSynchronize(nullptr) == cudaErrorNotPermitted);
+        g_order += "!";
+      },
+      nullptr, 0));
+  OK(cudaStreamSynchronize(stream));
+  REQUIRE(g_order == "axyz!");
+}
+
+void errors() {
+  void* memory = nullptr;
+  int on_stack = 0;
+  REQUIRE(cudaMalloc(&memory, 100ULL << 30U) == cudaErrorMemoryAllocation);
+  REQUIRE(cudaGetLastError() == cudaErrorMemoryAllocation);
+  REQUIRE(cudaGetLastError() == cudaSuccess);
+  REQUIRE(cudaFree(&on_stack) == cudaErrorInvalidValue);
+  REQUIRE(cudaMemcpy(&on_stack, &on_stack, 4, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+  REQUIRE(cudaSetDevice(99) == cudaErrorInvalidDevice);
+  (void)cudaGetLastError();
+  short_kernel<<<1, 2000>>>(0);
+  REQUIRE(cudaPeekAtLastError() == cudaErrorInvalidConfiguration);
+  REQUIRE(cudaGetLastError() == cudaErrorInvalidConfiguration);
+  cudaEvent_t event = nullptr;
+  OK(cudaEventCreate(&event));
+  OK(cudaEventQuery(event));
+  float milliseconds = 0;
+  REQUIRE(cudaEventElapsedTime(&milliseconds, event, event) == cudaErrorInvalidResourceHandle);
+  OK(cudaEventDestroy(event));
+  REQUIRE(cudaEventDestroy(event) == cudaErrorInvalidResourceHandle);
+  cudaStream_t stream = make_stream();
+  long_kernel<<<1, 32, 0, stream>>>(0);
+  REQUIRE(cudaStreamQuery(stream) == cudaErrorNotReady);
+  while (cudaStreamQuery(stream) == cudaErrorNotReady) {
+  }
+  OK(cudaPeekAtLastError() == cudaErrorInvalidResourceHandle ? cudaSuccess : cudaErrorUnknown);
+  // A capture does not survive what it forbids.
+  cudaGraph_t graph = nullptr;
+  OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  REQUIRE(cudaMalloc(&memory, 4) == cudaErrorStreamCaptureUnsupported);
+  REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated && graph == nullptr);
+  cudaStream_t other = make_stream();
+  OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  OK(cudaEventCreate(&event));
+  OK(cudaEventRecord(event, stream));
+  OK(cudaStreamWaitEvent(other, event));
+  short_kernel<<<1, 32, 0, other>>>(0);
+  REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureUnjoined);
+  REQUIRE(cudaMallocArray(nullptr, nullptr, 1) == cudaErrorNotSupported);
+}
+
+void many_threads() {
+  OK(cudaFree(nullptr));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([i] {
+      cudaStream_t streams[] = {make_stream(), make_stream()};
+      cudaEvent_t event = nullptr;
+      OK(cudaEventCreate(&event));
+      char* memory = nullptr;
+      OK(cudaMalloc(&memory, 4096));
+      for (int round = 0; round < 50; ++round) {
+        short_kernel<<<1 + (round + i) % 3, 32, 0, streams[0]>>>(round);
+        OK(cudaEventRecord(event, streams[0]));
+        OK(cudaStreamWaitEvent(streams[1], event));
+        OK(cudaMemsetAsync(memory, round, 4096, streams[1]));
+        if (round % 7 == 0) {
+          OK(cudaStreamSynchronize(streams[1]));
+        }
+      }
+      OK(cudaStreamSynchronize(streams[1]));
+      OK(cudaStreamDestroy(streams[0]));
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  short_kernel<<<1, 32>>>(0);
+  OK(cudaDeviceSynchronize());
+}
+
+void forks() {
+  OK(cudaFree(nullptr));
+  const pid_t child = fork();
+  if (child == 0) {
+    _exit(cudaFree(nullptr) == cudaErrorInitializationError ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  REQUIRE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  OK(cudaFree(nullptr));
+}
+
+void killed() {
+  cudaStream_t stream = make_stream();
+  short_kernel<<<1, 32, 0, stream>>>(0);
+  OK(cudaStreamSynchronize(stream));
+  raise(SIGKILL);
+}
+
+void devices() {
+  int count = 0;
+  OK(cudaGetDeviceCount(&count));
+  for (int i = 0; i < count; ++i) {
+    cudaDeviceProp properties{};
+    OK(cudaGetDeviceProperties(&properties, i));
+    std::printf("%s %d %d.%d\n", properties.name, properties.pciBusID, properties.major, properties.minor);
+  }
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::string what = count > 1 ? arguments[1] : "";
+  if (what == "chain") chain();
+  else if (what == "two_streams") two_streams();
+  else if (what == "null_stream") null_stream();
+  else if (what == "diamond") diamond();
+  else if (what == "copies") copies();
+  else if (what == "async_memory") async_memory();
+  else if (what == "host_functions") host_functions();
+  else if (what == "errors") errors();
+  else if (what == "many_threads") many_threads();
+  else if (what == "forks") forks();
+  else if (what == "killed") killed();
+  else if (what == "devices") devices();
+  else if (what == "exit7") { chain(); _exit(7); }
+  else return 3;
+  return 0;
+}

@@ -1,0 +1,305 @@
+// Whole programs under the command simgpu, their times against arithmetic by hand.
+//
+// The model of these tests: every call costs 100 ns of its own, half before what it does and half
+// after; 1000 ns pass before each outermost call; work starts 2000 ns after its submission at the
+// earliest; cuInit 1000 ns, a context 5000 ns; short_kernel 300 ns, long_kernel 10000 ns.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::int64_t kEpoch = 1'764'547'200'000'000'000;
+/// When the first call ends that creates a stream: gap, six calls, cuInit and context. (cuInit,
+/// cuDevicePrimaryCtxRetain, cuCtxSetCurrent, cuLibraryLoadData, cuStreamCreate and the call itself.)
+constexpr std::int64_t kUp = kEpoch + 1000 + 6 * 100 + 1000 + 5000;
+/// From one launch's entry to the next one's; a launch is a call in a call.
+constexpr std::int64_t kCall = 1200;
+/// From a call's entry gap to the moment at which its driver call acts.
+constexpr std::int64_t kActs = 1000 + 50 + 50;
+
+constexpr const char* kModel = R"({
+  "host_gap_ns": 1000, "initialise_ns": 1000, "context_create_ns": 5000,
+  "first_launch_ns": 0, "launch_latency_ns": 2000, "graph_node_gap_ns": 600, "host_function_ns": 5000,
+  "kernels": [{"pattern": "short", "fixed_ns": 300}, {"pattern": "long", "fixed_ns": 10000}],
+  "copies": {"peer": {"latency_ns": 7, "bytes_per_us": 1000},
+             "pageable_to_device": {"latency_ns": 11, "bytes_per_us": 2000},
+             "device_to_pinned": {"latency_ns": 13, "bytes_per_us": 4000}},
+  "fill": {"latency_ns": 17, "bytes_per_us": 1000}
+})";
+
+struct Outcome {
+  int status = 0;
+  std::string text;
+};
+
+Outcome shell(const std::string& command) {
+  Outcome outcome;
+  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  std::array<char, 4096> buffer{};
+  for (std::size_t got = 0; (got = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
+    outcome.text.append(buffer.data(), got);
+  }
+  outcome.status = pclose(pipe);
+  return outcome;
+}
+
+/// A folder for one test, gone with it.
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = "/tmp/simgpu_test_XXXXXX";
+    path_ = mkdtemp(pattern.data());
+    Json model = Json::parse(kModel);
+    // A file is merged into the built-in model: what that names must be said here too.
+    const Json built_in = Json::parse(shell(std::string(SIMGPU_COMMAND) + " --print-model").text);
+    for (const auto& call : built_in["calls"].items()) {
+      model["calls"][call.key()] = 100;
+    }
+    std::ofstream(path_ + "/model.json") << model.dump();
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() { std::system(("rm -rf " + path_).c_str()); }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+std::string read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<Json> lines(const std::string& path) {
+  std::vector<Json> result;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    result.push_back(Json::parse(line));
+  }
+  return result;
+}
+
+std::vector<Json> of_type(const std::vector<Json>& all, const std::string& type) {
+  std::vector<Json> result;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(result),
+               [&type](const Json& line) { return line["type"] == type; });
+  return result;
+}
+
+std::string under_simgpu(const Folder& folder, const std::string& program, const std::string& options = "") {
+  return std::string(SIMGPU_COMMAND) + " --model " + (folder / "model.json") + " --log " + (folder / "log") + " " +
+         options + " -- " + SIMGPU_PROGRAMS + " " + program;
+}
+
+/// Runs a program that must succeed and returns its log.
+std::vector<Json> run(const Folder& folder, const std::string& program) {
+  const Outcome outcome = shell(under_simgpu(folder, program));
+  INFO(outcome.text);
+  REQUIRE(outcome.status == 0);
+  return lines(folder / "log");
+}
+
+std::int64_t start_of(const Json& line) { return line["start"].get<std::int64_t>(); }
+std::int64_t end_of(const Json& line) { return line["end"].get<std::int64_t>(); }
+
+}  // namespace
+
+TEST_CASE("kernels of one stream follow each other, a synchronisation ends with the last") {
+  const Folder folder;
+  const auto log = run(folder, "chain");
+  const auto kernels = of_type(log, "kernel");
+  REQUIRE(kernels.size() == 3);
+  const std::int64_t first = kUp + kActs + 2000;
+  for (int i = 0; i < 3; ++i) {
+    CHECK(start_of(kernels[static_cast<std::size_t>(i)]) == first + i * 10000);
+    CHECK(end_of(kernels[static_cast<std::size_t>(i)]) == first + (i + 1) * 10000);
+  }
+  const auto syncs = of_type(log, "sync");
+  REQUIRE(syncs.size() == 1);
+  CHECK(start_of(syncs[0]) == kUp + 3 * kCall + kActs);
+  CHECK(end_of(syncs[0]) == first + 30000);
+  const auto calls = of_type(log, "call");
+  const Json& last = calls.back();
+  CHECK(last["name"] == "cudaStreamSynchronize_v3020");
+  CHECK(end_of(last) == first + 30000 + 100);
+  const Json& nested = calls[calls.size() - 2];
+  CHECK(nested["name"] == "cuStreamSynchronize");
+  CHECK(nested["level"] == 1);
+  CHECK(nested["correlation"] == last["correlation"]);
+  CHECK(calls[0]["name"] == "cuInit");
+  CHECK(last["correlation"] == 5);
+}
+
+TEST_CASE("a stream that waits for an event starts when the event's work has ended") {
+  const Folder folder;
+  const auto log = run(folder, "two_streams");
+  const auto kernels = of_type(log, "kernel");
+  const auto records = of_type(log, "event_record");
+  REQUIRE(kernels.size() == 3);
+  REQUIRE(records.size() == 1);
+  // Streams are calls 1 and 2, the event is call 3.
+  const std::int64_t first = kUp + 2 * kCall + kActs + 2000;
+  CHECK(start_of(kernels[0]) == first);
+  CHECK(records[0]["time"] == first + 10000);
+  CHECK(start_of(kernels[1]) == first + 10000);
+  CHECK(start_of(kernels[2]) == first + 10000);
+  CHECK(end_of(kernels[2]) == first + 10300);
+  CHECK(kernels[2]["stream"] != kernels[1]["stream"]);
+}
+
+TEST_CASE("the NULL stream and blocking streams wait for each other, others do not") {
+  const Folder folder;
+  const auto kernels = of_type(run(folder, "null_stream"), "kernel");
+  REQUIRE(kernels.size() == 4);
+  const std::int64_t first = kUp + kCall + kActs + 2000;
+  CHECK(start_of(kernels[0]) == first);
+  CHECK(start_of(kernels[1]) == first + 10000);
+  CHECK(start_of(kernels[2]) == first + 2 * kCall);
+  CHECK(start_of(kernels[3]) == first + 10300);
+}
+
+TEST_CASE("a captured diamond replays by its dependencies, with ids that lead back to its nodes") {
+  const Folder folder;
+  const auto log = run(folder, "diamond");
+  const auto kernels = of_type(log, "kernel");
+  REQUIRE(kernels.size() == 8);
+  // In the order of the capture: top, right (long), left (short), bottom.
+  const std::int64_t top = start_of(kernels[0]);
+  CHECK(start_of(kernels[1]) == top + 300 + 600);
+  CHECK(start_of(kernels[2]) == top + 300 + 600);
+  CHECK(start_of(kernels[3]) == top + 300 + 600 + 10000 + 600);
+  CHECK(start_of(kernels[4]) == top + 300 + 600 + 10000 + 600 + 300);
+  CHECK(kernels[1]["stream"] != kernels[2]["stream"]);
+  CHECK(kernels[0]["stream"] == kernels[3]["stream"]);
+  CHECK(kernels[0]["node"] == kernels[4]["node"]);
+  CHECK(kernels[0]["correlation"] != kernels[4]["correlation"]);
+  std::map<std::int64_t, Json> nodes;
+  for (const Json& node : of_type(log, "node")) {
+    nodes[node["node"].get<std::int64_t>()] = node;
+  }
+  REQUIRE(nodes.size() == 8);
+  for (const Json& kernel : kernels) {
+    const Json& clone = nodes.at(kernel["node"].get<std::int64_t>());
+    CHECK(clone["graph"] == kernel["graph"]);
+    const Json& original = nodes.at(clone["original"].get<std::int64_t>());
+    CHECK(original["what"] == "created");
+    CHECK(original["name"] == kernel["name"]);
+    CHECK(original["dependencies"].size() == clone["dependencies"].size());
+  }
+}
+
+TEST_CASE("copies move bytes and take what their kind costs") {
+  const Folder folder;
+  const auto copies = of_type(run(folder, "copies"), "copy");
+  REQUIRE(copies.size() >= 3);
+  const auto check = [](const Json& copy, const std::string& kind, std::int64_t duration) {
+    CHECK(copy["kind"] == kind);
+    CHECK(copy["bytes"] == 1 << 20);
+    CHECK(end_of(copy) - start_of(copy) == duration);
+  };
+  check(copies[0], "host_to_device", 11 + (1 << 20) / 2);
+  check(copies[1], "peer_to_peer", 7 + (1 << 20));
+  check(copies[2], "device_to_host", 13 + (1 << 20) / 4);
+  CHECK(copies[1]["source_device"] == 0);
+  CHECK(copies[1]["target_device"] == 1);
+  CHECK(copies[2]["device"] == 1);
+}
+
+TEST_CASE("stream-ordered memory") {
+  const Folder folder;
+  const auto fills = of_type(run(folder, "async_memory"), "fill");
+  REQUIRE(fills.size() == 1);
+  CHECK(end_of(fills[0]) - start_of(fills[0]) == 17 + 1000);
+}
+
+TEST_CASE("host functions run in stream order, and copies behind them see what they wrote") {
+  run(Folder(), "host_functions");
+}
+
+TEST_CASE("errors are those of the documentation") { run(Folder(), "errors"); }
+
+TEST_CASE("one thread: the log is the same byte for byte") {
+  for (const std::string program : {"two_streams", "diamond", "copies", "host_functions"}) {
+    const Folder first;
+    const Folder second;
+    run(first, program);
+    run(second, program);
+    CHECK(read(first / "log") == read(second / "log"));
+    CHECK(!read(first / "log").empty());
+  }
+}
+
+TEST_CASE("eight threads: the log is the same as a set, correlation ids apart") {
+  std::vector<std::string> before;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const Folder folder;
+    std::vector<std::string> set;
+    for (Json line : run(folder, "many_threads")) {
+      line.erase("correlation");
+      set.push_back(line.dump());
+    }
+    std::sort(set.begin(), set.end());
+    CHECK(set.size() > 8 * 50 * 8);
+    CHECK((attempt == 0 || set == before));
+    before = set;
+  }
+}
+
+TEST_CASE("the child of a fork cannot use CUDA, its parent can") { run(Folder(), "forks"); }
+
+TEST_CASE("the log is whole after _exit, and on the wall clock after SIGKILL") {
+  const Folder folder;
+  CHECK(WEXITSTATUS(shell(under_simgpu(folder, "exit7")).status) == 7);
+  CHECK(of_type(lines(folder / "log"), "kernel").size() == 3);
+  const Folder other;
+  shell(under_simgpu(other, "killed", "--clock wall"));
+  const auto log = lines(other / "log");
+  REQUIRE(!log.empty());
+  CHECK(log.back()["name"] == "cudaStreamSynchronize_v3020");
+}
+
+TEST_CASE("the injection library is loaded once, at the first call; a bad one is said and survived") {
+  const Folder folder;
+  const Outcome good = shell(std::string("CUDA_INJECTION64_PATH=") + SIMGPU_INJECTION + " " +
+                             under_simgpu(folder, "two_streams"));
+  CHECK(good.text == "injected\n");
+  CHECK(good.status == 0);
+  const Folder other;
+  const Outcome bad = shell("CUDA_INJECTION64_PATH=/none.so " + under_simgpu(other, "chain"));
+  CHECK(bad.text.rfind("simgpu: cannot load the injection library: /none.so", 0) == 0);
+  CHECK(bad.status == 0);
+}
+
+TEST_CASE("devices are the model's, less what CUDA_VISIBLE_DEVICES hides") {
+  const Folder folder;
+  CHECK(shell(under_simgpu(folder, "devices", "--devices 3")).text ==
+        "Simulated H100 80GB HBM3 1 9.0\nSimulated H100 80GB HBM3 2 9.0\nSimulated H100 80GB HBM3 3 9.0\n");
+  CHECK(shell("CUDA_VISIBLE_DEVICES=1 " + under_simgpu(folder, "devices")).text ==
+        "Simulated H100 80GB HBM3 2 9.0\n");
+}
+
+TEST_CASE("the command refuses what it cannot do and passes on what the program returns") {
+  const Folder folder;
+  std::ofstream(folder / "bad.json") << R"({"kernels": 3})";
+  const std::string command = SIMGPU_COMMAND;
+  const Outcome bad = shell(command + " --model " + (folder / "bad.json") + " true");
+  CHECK(WEXITSTATUS(bad.status) == 2);
+  CHECK(bad.text == "simgpu: model " + (folder / "bad.json") + ": /kernels: must be an array\n");
+  CHECK(WEXITSTATUS(shell(command + " /none").status) == 127);
+  CHECK(WEXITSTATUS(shell(command + " --none true").status) == 2);
+  CHECK(WEXITSTATUS(shell(command + " sh -c 'exit 9'").status) == 9);
+  CHECK(shell(command + " --print-model").status == 0);
+}
