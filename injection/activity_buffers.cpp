@@ -5,11 +5,18 @@
 #include "injection/system.hpp"
 
 namespace gprofml::injection {
+namespace {
+
+constexpr std::size_t kTouchedAtStart = 8;
+
+}  // namespace
 
 bool ActivityBuffers::start() {
   pool_ = static_cast<unsigned char*>(map_memory((kCount + 1) * kBytes));
   if (pool_ == nullptr) return false;
   shared_ = pool_ + kCount * kBytes;
+  // What most programs ever need has its pages from the start.
+  std::memset(pool_, 0, kTouchedAtStart * kBytes);
   for (std::uint32_t index = kCount; index > 0; --index) push_free(index - 1);
   return true;
 }

@@ -27,6 +27,8 @@ namespace {
 constexpr std::int64_t kFlushPatienceNs = 2'000'000'000;
 constexpr std::int64_t kWritePatienceNs = 2'000'000'000;
 
+constexpr std::uint32_t kRingsBeforeWake = 64;
+
 pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
 bool handlers_are_registered = false;
 pthread_key_t ring_key;
@@ -192,6 +194,9 @@ EventRing* take_ring() {
   if (recorder != nullptr && ring == nullptr) {
     recorder->ranges_lost.fetch_add(1, std::memory_order_relaxed);
   }
+  // Short-lived threads leave rings behind that only the writer can free.
+  const bool many_rings = ring == nullptr || ring->slot % kRingsBeforeWake == kRingsBeforeWake - 1;
+  if (recorder != nullptr && many_rings) announce_work(*recorder);
   if (ring != nullptr) {
     current_ring = ring;
     if (ring_key_exists) pthread_setspecific(ring_key, ring);

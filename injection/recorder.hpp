@@ -100,7 +100,8 @@ using TimestampFunction = int (*)(std::uint64_t*);  // cuptiGetTimestamp; CUptiR
 extern std::atomic<TimestampFunction> cupti_clock;
 
 /// The recording's time: CUPTI's clock once there is one, else CLOCK_REALTIME, which on a real
-/// system is the same.
+/// system is the same. Under the simulator's virtual clock CUPTI's time is each calling thread's
+/// own; what the writer stamps (Status, chunks) is then wall time beside it.
 inline std::int64_t now_ns() {
   const TimestampFunction clock = cupti_clock.load(std::memory_order_relaxed);
   std::uint64_t time_ns = 0;

@@ -100,7 +100,10 @@ class Content(unittest.TestCase):
     def test_more_threads_than_rings(self):
         spool = self.record_same("many_threads")
         lost = spool.of("status")[-1]["ranges_lost"]
-        self.assertEqual(len(spool.of("range_push")) * 2 + lost, 10000)
+        recorded = len(spool.of("range_push", "range_pop"))
+        # A pop that finds a ring where its push found none counts as a pop without a push.
+        self.assertLessEqual(recorded + lost, 10000)
+        self.assertGreaterEqual(recorded + 2 * lost, 10000)
         self.assertEqual(recording.unpaired(spool), [])
 
     def test_facts(self):
