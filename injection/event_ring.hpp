@@ -103,6 +103,8 @@ class EventRing {
 
   Nesting& nesting(const Domain& domain) { return nesting_[domain.id]; }
   std::uint64_t next_range() { return (std::uint64_t{slot} + 1) << 40 | ++ranges_; }
+  /// Whether next_range() of this ring has returned it.
+  bool gave_range(std::uint64_t range) const { return range >> 40 == std::uint64_t{slot} + 1; }
 
   std::size_t open_pushes = 0;  ///< recorded ones, over all domains
 

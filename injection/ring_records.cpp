@@ -69,13 +69,26 @@ void write_pop(RecordStream& stream, const EventRing& ring, const ClosingEvent& 
   stream.add(spool::RecordKind::range_pop, record);
 }
 
+/// Ends of ranges that another thread has started, whose ring may not have been read yet.
+struct DeferredEnds {
+  static constexpr std::size_t kRoom = 4096;
+  std::size_t count = 0;
+  spool::RangeEnd records[kRoom];
+};
+DeferredEnds deferred_ends;
+
 void write_end(RecordStream& stream, const EventRing& ring, const ClosingEvent& event) {
   spool::RangeEnd record{};
   record.time_ns = event.time_ns;
   record.id = event.range;
   record.tid = ring.tid;
   record.domain = domain_id(stream, *event.domain);
-  stream.add(spool::RecordKind::range_end, record);
+  const bool is_from_elsewhere = !ring.gave_range(event.range);
+  if (is_from_elsewhere && deferred_ends.count < DeferredEnds::kRoom) {
+    deferred_ends.records[deferred_ends.count++] = record;
+  } else {
+    stream.add(spool::RecordKind::range_end, record);
+  }
 }
 
 void write_graph_node(RecordStream& stream, const EventRing& ring, const GraphNodeEvent& event) {
@@ -103,6 +116,13 @@ const Event& as(const EventHeader& header) {
 }
 
 }  // namespace
+
+void write_deferred_ends(RecordStream& stream) {
+  for (std::size_t at = 0; at < deferred_ends.count; ++at) {
+    stream.add(spool::RecordKind::range_end, deferred_ends.records[at]);
+  }
+  deferred_ends.count = 0;
+}
 
 void write_event(RecordStream& stream, EventRing& ring, const EventHeader& event) {
   introduce_thread(stream, ring.tid);

@@ -115,6 +115,7 @@ bool write_pass(Recorder& recorder, WriteReason reason) {
   recorder.rings.for_each([&stream](EventRing& ring) {
     ring.drain([&](const EventHeader& event) { write_event(stream, ring, event); });
   });
+  write_deferred_ends(stream);
   if (reason == WriteReason::finish && recorder.end_is_written && stream.empty()) return true;
   write_status(recorder, reason);
   if (reason == WriteReason::finish) write_end(recorder);

@@ -21,6 +21,10 @@ void introduce_thread(RecordStream& stream, std::uint32_t tid);
 /// Writes a thread with the name that the program gives it.
 void name_thread(RecordStream& stream, std::uint32_t tid, const char* name, std::size_t bytes);
 
+/// Writes the ends of ranges that other threads have started: after all rings have been read, so
+/// that they stand behind their starts. (A start was in its ring before its end was in another.)
+void write_deferred_ends(RecordStream& stream);
+
 /// Turns one ring event into records.
 void write_event(RecordStream& stream, EventRing& ring, const EventHeader& event);
 

@@ -136,6 +136,23 @@ static int across_threads(void) {
   return 0;
 }
 
+static void* start_range(void* unused) {
+  handed_over = nvtxRangeStartA("started elsewhere");
+  return unused;
+}
+
+/// The ender's ring comes first, so it is read before the start's.
+static int started_elsewhere(void) {
+  nvtxMarkA("first");
+  for (int round = 0; round < 50; ++round) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, start_range, NULL);
+    pthread_join(thread, NULL);
+    nvtxRangeEnd(handed_over);
+  }
+  return 0;
+}
+
 static void* named_thread(void* name) {
   nvtxNameOsThreadA((uint32_t)syscall(SYS_gettid), name);
   nvtxMarkA(name);
@@ -319,6 +336,7 @@ int main(int count, char** arguments) {
   if (strcmp(scenario, "deep") == 0) return deep();
   if (strcmp(scenario, "long_names") == 0) return long_names();
   if (strcmp(scenario, "across_threads") == 0) return across_threads();
+  if (strcmp(scenario, "started_elsewhere") == 0) return started_elsewhere();
   if (strcmp(scenario, "thread_names") == 0) return thread_names();
   if (strcmp(scenario, "many_threads") == 0) return many_threads();
   if (strcmp(scenario, "hammer") == 0) return hammer_threads(atoi(first), atol(arguments[3]));

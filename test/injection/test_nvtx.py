@@ -91,6 +91,17 @@ class Content(unittest.TestCase):
         self.assertEqual({thread["tid"] for thread in spool.of("thread")},
                          {start["tid"], end["tid"]})
 
+    def test_starts_stand_before_ends_of_other_threads(self):
+        spool = self.record_same("started_elsewhere")
+        self.assertEqual(recording.unpaired(spool), [])
+        started = set()
+        for entry in spool.of("range_start", "range_end"):
+            if entry["kind"] == "range_start":
+                started.add(entry["id"])
+            else:
+                self.assertIn(entry["id"], started)
+        self.assertEqual(len(started), 50)
+
     def test_thread_names(self):
         spool = self.record_same("thread_names")
         last_name = {thread["tid"]: thread["name"] for thread in spool.of("thread")}
