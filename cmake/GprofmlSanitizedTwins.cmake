@@ -29,6 +29,7 @@ function(gprofml_sanitized_twin original kind)
     list(APPEND absolute ${source})
   endforeach()
   add_library(${twin} SHARED EXCLUDE_FROM_ALL ${absolute})
+  set_target_properties(${twin} PROPERTIES OUTPUT_NAME ${original})
   foreach(property OUTPUT_NAME SOVERSION VERSION COMPILE_OPTIONS COMPILE_DEFINITIONS
                    INCLUDE_DIRECTORIES LINK_OPTIONS LINK_DEPENDS LINKER_LANGUAGE PREFIX SUFFIX
                    CXX_VISIBILITY_PRESET C_VISIBILITY_PRESET VISIBILITY_INLINES_HIDDEN BUILD_RPATH)
@@ -51,7 +52,9 @@ function(gprofml_sanitized_twin original kind)
       target_link_libraries(${twin} PRIVATE ${link})
     endif()
   endforeach()
-  target_compile_options(${twin} PRIVATE -fsanitize=${kind} -fno-omit-frame-pointer -g -O1)
+  # GCC 12 sees uninitialised values in std::function where AddressSanitizer has been at work.
+  target_compile_options(${twin} PRIVATE -fsanitize=${kind} -fno-omit-frame-pointer -g -O1
+                                         -Wno-maybe-uninitialized)
   target_link_options(${twin} PRIVATE -fsanitize=${kind})
   get_target_property(output ${original} LIBRARY_OUTPUT_DIRECTORY)
   if(NOT output)

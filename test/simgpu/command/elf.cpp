@@ -57,7 +57,8 @@ std::vector<Elf64_Phdr> segments(const Image& image, const Elf64_Ehdr& header) {
 
 std::uint64_t file_offset(const std::vector<Elf64_Phdr>& all, std::uint64_t address) {
   for (const Elf64_Phdr& segment : all) {
-    if (segment.p_type == PT_LOAD && address >= segment.p_vaddr && address < segment.p_vaddr + segment.p_filesz) {
+    if (segment.p_type == PT_LOAD && address >= segment.p_vaddr &&
+        address < segment.p_vaddr + segment.p_filesz) {
       return address - segment.p_vaddr + segment.p_offset;
     }
   }
@@ -65,7 +66,8 @@ std::uint64_t file_offset(const std::vector<Elf64_Phdr>& all, std::uint64_t addr
 }
 
 /// The folder of a run path that holds a libcudart, "" when none does.
-std::string folder_with_cudart(const std::string& run_path, const std::string& library, const std::string& origin) {
+std::string folder_with_cudart(const std::string& run_path, const std::string& library,
+                               const std::string& origin) {
   for (std::size_t start = 0; start < run_path.size();) {
     const std::size_t end = std::min(run_path.find(':', start), run_path.size());
     std::string folder = run_path.substr(start, end - start);
@@ -101,8 +103,9 @@ ElfFacts read_elf(const std::string& path) {
   std::uint64_t run_path = 0;
   for (const Elf64_Phdr& segment : all) {
     Elf64_Dyn entry;
-    for (std::uint64_t at = segment.p_offset; segment.p_type == PT_DYNAMIC && image.read(at, &entry) &&
-                                              entry.d_tag != DT_NULL && at < segment.p_offset + segment.p_filesz;
+    for (std::uint64_t at = segment.p_offset;
+         segment.p_type == PT_DYNAMIC && image.read(at, &entry) && entry.d_tag != DT_NULL &&
+         at < segment.p_offset + segment.p_filesz;
          at += sizeof entry) {
       if (entry.d_tag == DT_NEEDED) {
         needed.push_back(entry.d_un.d_val);
@@ -122,10 +125,11 @@ ElfFacts read_elf(const std::string& path) {
     }
   }
   if (facts.needs_cudart && run_path != 0) {
-    facts.run_path_to_cudart =
-        folder_with_cudart(image.text(strings + run_path), library, path.substr(0, path.rfind('/')));
+    facts.run_path_to_cudart = folder_with_cudart(image.text(strings + run_path), library,
+                                                  path.substr(0, path.rfind('/')));
   }
-  facts.contains_static_cudart = !facts.needs_cudart && image.contains("cudaErrorInvalidDeviceFunction");
+  facts.contains_static_cudart =
+      !facts.needs_cudart && image.contains("cudaErrorInvalidDeviceFunction");
   return facts;
 }
 

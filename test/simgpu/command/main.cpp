@@ -38,7 +38,9 @@ struct Options {
   std::vector<char*> program;
 };
 
-std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+std::string folder_of(const std::string& path) {
+  return path.substr(0, path.rfind('/'));
+}
 
 std::string own_path() {
   char path[4096];
@@ -46,7 +48,9 @@ std::string own_path() {
   return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : "";
 }
 
-void set(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
+void set(const char* name, const std::string& value) {
+  setenv(name, value.c_str(), 1);
+}
 
 std::string absolute(const std::string& path) {
   char folder[4096];
@@ -146,7 +150,8 @@ std::optional<std::string> library_like(const std::string& folder, const std::st
 void set_libraries(const std::string& folder) {
   const std::string engine = folder + "/libsimgpu_engine.so";
   if (access(engine.c_str(), R_OK) != 0) {
-    throw BadUsage("there is no " + engine + ": build the target simgpu, or name its folder with --libraries");
+    throw BadUsage("there is no " + engine +
+                   ": build the target simgpu, or name its folder with --libraries");
   }
   std::string preload = engine;
   if (const auto cupti = library_like(folder, "libcupti"); cupti) {
@@ -184,9 +189,10 @@ void warn_of_bypass(const std::string& program) {
                  program.c_str());
   }
   if (!facts.run_path_to_cudart.empty()) {
-    std::fprintf(stderr,
-                 "simgpu: %s takes the CUDA runtime from its RPATH %s and will not use the simulated one\n",
-                 program.c_str(), facts.run_path_to_cudart.c_str());
+    std::fprintf(
+        stderr,
+        "simgpu: %s takes the CUDA runtime from its RPATH %s and will not use the simulated one\n",
+        program.c_str(), facts.run_path_to_cudart.c_str());
   }
 }
 
@@ -222,7 +228,8 @@ int main(int count, char** arguments) {
     std::fprintf(stderr, "simgpu: %s\n%s", error.what(), kUsage);
   } catch (const ModelError& error) {
     const char* path = std::getenv("GPROFML_SIMGPU_MODEL");
-    std::fprintf(stderr, "simgpu: model %s: %s\n", path != nullptr ? path : "(built-in)", error.what());
+    std::fprintf(stderr, "simgpu: model %s: %s\n", path != nullptr ? path : "(built-in)",
+                 error.what());
   }
   return kBadUsage;
 }

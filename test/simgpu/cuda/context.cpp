@@ -103,7 +103,8 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned* flags, int* acti
   return CUDA_SUCCESS;
 }
 
-CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams* parameters, unsigned flags, CUdevice ordinal) {
+CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams* parameters, unsigned flags,
+                        CUdevice ordinal) {
   if (!is_initialised()) {
     return CUDA_ERROR_NOT_INITIALIZED;
   }
@@ -228,16 +229,20 @@ CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
 
 CUresult cuCtxGetLimit(size_t* value, CUlimit limit) {
   static const std::map<int, std::size_t> kDefaults = {
-      {CU_LIMIT_STACK_SIZE, 1024}, {CU_LIMIT_PRINTF_FIFO_SIZE, 8U << 20U},
-      {CU_LIMIT_MALLOC_HEAP_SIZE, 8U << 20U}, {CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 2},
-      {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 2048}, {CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 128},
+      {CU_LIMIT_STACK_SIZE, 1024},
+      {CU_LIMIT_PRINTF_FIFO_SIZE, 8U << 20U},
+      {CU_LIMIT_MALLOC_HEAP_SIZE, 8U << 20U},
+      {CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 2},
+      {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 2048},
+      {CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 128},
       {CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0}};
   EngineLock lock;
   Context* context = current_context();
   const auto known = kDefaults.find(limit);
   if (context == nullptr || value == nullptr || known == kDefaults.end()) {
-    return context == nullptr ? CUDA_ERROR_INVALID_CONTEXT
-                              : (value == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_UNSUPPORTED_LIMIT);
+    return context == nullptr
+               ? CUDA_ERROR_INVALID_CONTEXT
+               : (value == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_UNSUPPORTED_LIMIT);
   }
   const auto set = context->limits.find(limit);
   *value = set != context->limits.end() ? set->second : known->second;
@@ -285,7 +290,8 @@ CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
   if (context->device == other->device) {
     return CUDA_ERROR_INVALID_DEVICE;
   }
-  return context->peers.insert(other).second ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+  return context->peers.insert(other).second ? CUDA_SUCCESS
+                                             : CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
 }
 
 CUresult cuCtxDisablePeerAccess(CUcontext peer) {
@@ -318,8 +324,12 @@ CUresult cuCtxSynchronize() {
   return CUDA_SUCCESS;
 }
 
-CUresult cuProfilerStart() { return CUDA_SUCCESS; }
+CUresult cuProfilerStart() {
+  return CUDA_SUCCESS;
+}
 
-CUresult cuProfilerStop() { return CUDA_SUCCESS; }
+CUresult cuProfilerStop() {
+  return CUDA_SUCCESS;
+}
 
 }  // namespace gprofml::simgpu::driver

@@ -57,8 +57,8 @@ CopyKind kind_of_copy(Memory source, Memory target, std::uint32_t source_device,
   if (!on_device(target)) {
     return CopyKind::device_to_host;
   }
-  const bool between_devices = source != Memory::managed && target != Memory::managed &&
-                               source_device != target_device;
+  const bool between_devices =
+      source != Memory::managed && target != Memory::managed && source_device != target_device;
   return between_devices ? CopyKind::peer_to_peer : CopyKind::device_to_device;
 }
 
@@ -84,8 +84,8 @@ CUresult run(EngineLock& lock, Operation operation, Stream* stream, bool wait) {
     return current_context() == nullptr ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_INVALID_HANDLE;
   }
   const bool staged =
-      operation.kind == Operation::Kind::copy && (operation.copy.source == Memory::pageable ||
-                                                  operation.copy.target == Memory::pageable);
+      operation.kind == Operation::Kind::copy &&
+      (operation.copy.source == Memory::pageable || operation.copy.target == Memory::pageable);
   if (wait && stream->capture != nullptr) {
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   }
@@ -140,10 +140,12 @@ CUresult copy_line(std::uint64_t target, std::uint64_t source, std::size_t bytes
   return copy_box(box, stream, asynchronous);
 }
 
-std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
+std::uint64_t address_of(const void* pointer) {
+  return reinterpret_cast<std::uint64_t>(pointer);
+}
 
-CUresult fill(CUdeviceptr target, std::size_t pitch, unsigned value, unsigned element, std::size_t width,
-              std::size_t height, CUstream handle, bool asynchronous) {
+CUresult fill(CUdeviceptr target, std::size_t pitch, unsigned value, unsigned element,
+              std::size_t width, std::size_t height, CUstream handle, bool asynchronous) {
   EngineLock lock;
   if (current_context() == nullptr) {
     return CUDA_ERROR_INVALID_CONTEXT;
@@ -152,7 +154,8 @@ CUresult fill(CUdeviceptr target, std::size_t pitch, unsigned value, unsigned el
     return CUDA_SUCCESS;
   }
   Operation operation;
-  const CUresult result = make_fill(target, pitch, value, element, width, height, asynchronous, &operation);
+  const CUresult result =
+      make_fill(target, pitch, value, element, width, height, asynchronous, &operation);
   if (result != CUDA_SUCCESS) {
     return result;
   }
@@ -216,8 +219,10 @@ CUDA_MEMCPY3D in_3d(const CUDA_MEMCPY2D& p) {
 }  // namespace
 
 CUresult make_copy(const Box& box, bool asynchronous, Operation* operation) {
-  if (!in_range(box.target, reach(box.width, box.height, box.depth, box.target_pitch, box.target_slice)) ||
-      !in_range(box.source, reach(box.width, box.height, box.depth, box.source_pitch, box.source_slice))) {
+  if (!in_range(box.target,
+                reach(box.width, box.height, box.depth, box.target_pitch, box.target_slice)) ||
+      !in_range(box.source,
+                reach(box.width, box.height, box.depth, box.source_pitch, box.source_slice))) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   Copy& copy = operation->copy;
@@ -246,8 +251,8 @@ CUresult make_copy(const CUDA_MEMCPY3D& parameters, bool asynchronous, Operation
   return result;
 }
 
-CUresult make_fill(CUdeviceptr target, std::size_t pitch, unsigned value, unsigned element, std::size_t width,
-                   std::size_t height, bool asynchronous, Operation* operation) {
+CUresult make_fill(CUdeviceptr target, std::size_t pitch, unsigned value, unsigned element,
+                   std::size_t width, std::size_t height, bool asynchronous, Operation* operation) {
   const std::size_t row = width * element;
   if (height > 1 && pitch < row) {
     return CUDA_ERROR_INVALID_VALUE;
@@ -303,7 +308,8 @@ CUresult cuMemcpyDtoD_v2(CUdeviceptr target, CUdeviceptr source, size_t bytes) {
   return copy_line(target, source, bytes, nullptr, false, Side::device, Side::device);
 }
 
-CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr target, const void* source, size_t bytes, CUstream stream) {
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr target, const void* source, size_t bytes,
+                              CUstream stream) {
   return copy_line(target, address_of(source), bytes, stream, true, Side::device, Side::host);
 }
 
@@ -311,7 +317,8 @@ CUresult cuMemcpyDtoHAsync_v2(void* target, CUdeviceptr source, size_t bytes, CU
   return copy_line(address_of(target), source, bytes, stream, true, Side::host, Side::device);
 }
 
-CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream stream) {
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr target, CUdeviceptr source, size_t bytes,
+                              CUstream stream) {
   return copy_line(target, source, bytes, stream, true, Side::device, Side::device);
 }
 
@@ -319,12 +326,14 @@ CUresult cuMemcpyPeer(CUdeviceptr target, CUcontext, CUdeviceptr source, CUconte
   return copy_line(target, source, bytes, nullptr, false, Side::device, Side::device);
 }
 
-CUresult cuMemcpyPeerAsync(CUdeviceptr target, CUcontext, CUdeviceptr source, CUcontext, size_t bytes,
-                           CUstream stream) {
+CUresult cuMemcpyPeerAsync(CUdeviceptr target, CUcontext, CUdeviceptr source, CUcontext,
+                           size_t bytes, CUstream stream) {
   return copy_line(target, source, bytes, stream, true, Side::device, Side::device);
 }
 
-CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D* parameters) { return copy_3d(parameters, nullptr, false); }
+CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D* parameters) {
+  return copy_3d(parameters, nullptr, false);
+}
 
 CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* parameters, CUstream stream) {
   return copy_3d(parameters, stream, true);
@@ -335,7 +344,9 @@ CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D* parameters) {
   return copy_3d(&box, nullptr, false);
 }
 
-CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* parameters) { return driver::cuMemcpy2D_v2(parameters); }
+CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* parameters) {
+  return driver::cuMemcpy2D_v2(parameters);
+}
 
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* parameters, CUstream stream) {
   const CUDA_MEMCPY3D box = in_3d(*parameters);
@@ -366,21 +377,23 @@ CUresult cuMemsetD32Async(CUdeviceptr target, unsigned value, size_t count, CUst
   return fill(target, count * 4, value, 4, count, 1, stream, true);
 }
 
-CUresult cuMemsetD2D8_v2(CUdeviceptr target, size_t pitch, unsigned char value, size_t width, size_t height) {
+CUresult cuMemsetD2D8_v2(CUdeviceptr target, size_t pitch, unsigned char value, size_t width,
+                         size_t height) {
   return fill(target, pitch, value, 1, width, height, nullptr, false);
 }
 
-CUresult cuMemsetD2D8Async(CUdeviceptr target, size_t pitch, unsigned char value, size_t width, size_t height,
-                           CUstream stream) {
+CUresult cuMemsetD2D8Async(CUdeviceptr target, size_t pitch, unsigned char value, size_t width,
+                           size_t height, CUstream stream) {
   return fill(target, pitch, value, 1, width, height, stream, true);
 }
 
-CUresult cuMemsetD2D32_v2(CUdeviceptr target, size_t pitch, unsigned value, size_t width, size_t height) {
+CUresult cuMemsetD2D32_v2(CUdeviceptr target, size_t pitch, unsigned value, size_t width,
+                          size_t height) {
   return fill(target, pitch, value, 4, width, height, nullptr, false);
 }
 
-CUresult cuMemsetD2D32Async(CUdeviceptr target, size_t pitch, unsigned value, size_t width, size_t height,
-                            CUstream stream) {
+CUresult cuMemsetD2D32Async(CUdeviceptr target, size_t pitch, unsigned value, size_t width,
+                            size_t height, CUstream stream) {
   return fill(target, pitch, value, 4, width, height, stream, true);
 }
 

@@ -14,10 +14,14 @@ struct EntryPoint {
   void* address;
 };
 
-/// A driver call: needs cuInit before it, but for the calls that say what is wrong or installed.
+/// A driver call. Launches are known by their parameters.
 template <class Parameters, class Body>
 CUresult driver_call(const ApiId& id, const Parameters& parameters, Body&& body) {
-  return api<CUresult>(id, parameters, body);
+  const char* symbol = nullptr;
+  if constexpr (requires { parameters.f, parameters.kernelParams; }) {
+    symbol = kernel_name(parameters.f);
+  }
+  return api<CUresult>(id, parameters, body, symbol);
 }
 
 namespace driver {

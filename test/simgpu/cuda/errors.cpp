@@ -30,7 +30,8 @@ void* find(const std::string& name, const std::string& twin) {
   for (const EntryPoint& entry : entry_points()) {
     std::string symbol = entry.name;
     if (!twin.empty()) {
-      if (symbol.size() <= twin.size() || symbol.compare(symbol.size() - twin.size(), twin.size(), twin) != 0) {
+      if (symbol.size() <= twin.size() ||
+          symbol.compare(symbol.size() - twin.size(), twin.size(), twin) != 0) {
         continue;
       }
       symbol.resize(symbol.size() - twin.size());
@@ -71,7 +72,8 @@ CUresult cuGetProcAddress_v2(const char* symbol, void** address, int, cuuint64_t
     *address = find(symbol, "");
   }
   if (status != nullptr) {
-    *status = *address != nullptr ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    *status =
+        *address != nullptr ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
   }
   return *address != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }

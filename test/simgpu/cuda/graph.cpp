@@ -79,7 +79,8 @@ CUresult make_memset(const CUDA_MEMSET_NODE_PARAMS* p, Operation* operation) {
   if (p == nullptr || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  return make_fill(p->dst, p->pitch, p->value, p->elementSize, p->width, p->height, true, operation);
+  return make_fill(p->dst, p->pitch, p->value, p->elementSize, p->width, p->height, true,
+                   operation);
 }
 
 CUresult make_event(CUevent event_handle, Operation::Kind kind, Operation* operation) {
@@ -132,47 +133,54 @@ CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, const CUgraph
                                  size_t count, const CUDA_KERNEL_NODE_PARAMS* parameters) {
   EngineLock lock;
   Operation operation;
-  const CUresult result = parameters == nullptr ? CUDA_ERROR_INVALID_VALUE
-                                                : make_launch(*parameters, nullptr, 0, false, &operation);
-  return result == CUDA_SUCCESS ? add(node, graph, dependencies, count, std::move(operation)) : result;
+  const CUresult result = parameters == nullptr
+                              ? CUDA_ERROR_INVALID_VALUE
+                              : make_launch(*parameters, nullptr, 0, false, &operation);
+  return result == CUDA_SUCCESS ? add(node, graph, dependencies, count, std::move(operation))
+                                : result;
 }
 
-CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, size_t count,
-                              const CUDA_MEMCPY3D* parameters, CUcontext) {
+CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
+                              size_t count, const CUDA_MEMCPY3D* parameters, CUcontext) {
   EngineLock lock;
   Operation operation;
   const CUresult result =
       parameters == nullptr ? CUDA_ERROR_INVALID_VALUE : make_copy(*parameters, true, &operation);
-  return result == CUDA_SUCCESS ? add(node, graph, dependencies, count, std::move(operation)) : result;
+  return result == CUDA_SUCCESS ? add(node, graph, dependencies, count, std::move(operation))
+                                : result;
 }
 
-CUresult cuGraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, size_t count,
-                              const CUDA_MEMSET_NODE_PARAMS* parameters, CUcontext) {
+CUresult cuGraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
+                              size_t count, const CUDA_MEMSET_NODE_PARAMS* parameters, CUcontext) {
   EngineLock lock;
   Operation operation;
   const CUresult result = make_memset(parameters, &operation);
-  return result == CUDA_SUCCESS ? add(node, graph, dependencies, count, std::move(operation)) : result;
+  return result == CUDA_SUCCESS ? add(node, graph, dependencies, count, std::move(operation))
+                                : result;
 }
 
-CUresult cuGraphAddHostNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, size_t count,
-                            const CUDA_HOST_NODE_PARAMS* parameters) {
+CUresult cuGraphAddHostNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
+                            size_t count, const CUDA_HOST_NODE_PARAMS* parameters) {
   EngineLock lock;
   Operation operation;
   const CUresult result = make_host(parameters, &operation);
-  return result == CUDA_SUCCESS ? add(node, graph, dependencies, count, std::move(operation)) : result;
+  return result == CUDA_SUCCESS ? add(node, graph, dependencies, count, std::move(operation))
+                                : result;
 }
 
-CUresult cuGraphAddEmptyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, size_t count) {
+CUresult cuGraphAddEmptyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
+                             size_t count) {
   EngineLock lock;
   return add(node, graph, dependencies, count, {});
 }
 
-CUresult cuGraphAddEventRecordNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
-                                   size_t count, CUevent event) {
+CUresult cuGraphAddEventRecordNode(CUgraphNode* node, CUgraph graph,
+                                   const CUgraphNode* dependencies, size_t count, CUevent event) {
   EngineLock lock;
   Operation operation;
   const CUresult result = make_event(event, Operation::Kind::event_record, &operation);
-  return result == CUDA_SUCCESS ? add(node, graph, dependencies, count, std::move(operation)) : result;
+  return result == CUDA_SUCCESS ? add(node, graph, dependencies, count, std::move(operation))
+                                : result;
 }
 
 CUresult cuGraphAddEventWaitNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
@@ -180,7 +188,8 @@ CUresult cuGraphAddEventWaitNode(CUgraphNode* node, CUgraph graph, const CUgraph
   EngineLock lock;
   Operation operation;
   const CUresult result = make_event(event, Operation::Kind::event_wait, &operation);
-  return result == CUDA_SUCCESS ? add(node, graph, dependencies, count, std::move(operation)) : result;
+  return result == CUDA_SUCCESS ? add(node, graph, dependencies, count, std::move(operation))
+                                : result;
 }
 
 CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
@@ -216,7 +225,8 @@ CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS
   return CUDA_SUCCESS;
 }
 
-CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS* parameters) {
+CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node,
+                                       const CUDA_KERNEL_NODE_PARAMS* parameters) {
   EngineLock lock;
   Operation operation;
   GraphNode* found = node_of_kind(node, Operation::Kind::kernel);
@@ -239,8 +249,9 @@ CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D* param
   EngineLock lock;
   Operation operation;
   GraphNode* found = node_of_kind(node, Operation::Kind::copy);
-  return parameters == nullptr ? CUDA_ERROR_INVALID_VALUE
-                               : replace(found, make_copy(*parameters, true, &operation), operation);
+  return parameters == nullptr
+             ? CUDA_ERROR_INVALID_VALUE
+             : replace(found, make_copy(*parameters, true, &operation), operation);
 }
 
 CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS* parameters) {
@@ -325,8 +336,8 @@ CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode* nodes, size_t* count) {
   return list(roots, nodes, count);
 }
 
-CUresult cuGraphGetEdges_v2(CUgraph graph, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData* data,
-                            size_t* count) {
+CUresult cuGraphGetEdges_v2(CUgraph graph, CUgraphNode* from, CUgraphNode* to,
+                            CUgraphEdgeData* data, size_t* count) {
   EngineLock lock;
   const Graph* found = live<Graph>(graph);
   if (found == nullptr || count == nullptr || (from == nullptr) != (to == nullptr)) {
@@ -348,28 +359,30 @@ CUresult cuGraphGetEdges_v2(CUgraph graph, CUgraphNode* from, CUgraphNode* to, C
   return list(targets, to, count);
 }
 
-CUresult cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode* nodes, CUgraphEdgeData* data, size_t* count) {
+CUresult cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode* nodes, CUgraphEdgeData* data,
+                                       size_t* count) {
   EngineLock lock;
   const GraphNode* found = live<GraphNode>(node);
   if (found == nullptr || count == nullptr) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  for (std::size_t i = 0; data != nullptr && i < std::min(*count, found->dependencies.size()); ++i) {
+  for (std::size_t i = 0; data != nullptr && i < std::min(*count, found->dependencies.size());
+       ++i) {
     data[i] = {};
   }
   return list(found->dependencies, nodes, count);
 }
 
-CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode* nodes, CUgraphEdgeData* data,
-                                         size_t* count) {
+CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode* nodes,
+                                         CUgraphEdgeData* data, size_t* count) {
   EngineLock lock;
   GraphNode* found = live<GraphNode>(node);
   if (found == nullptr || count == nullptr) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   std::vector<GraphNode*> dependents;
-  std::copy_if(found->graph->nodes.begin(), found->graph->nodes.end(), std::back_inserter(dependents),
-               [found](const GraphNode* other) {
+  std::copy_if(found->graph->nodes.begin(), found->graph->nodes.end(),
+               std::back_inserter(dependents), [found](const GraphNode* other) {
                  const auto& all = other->dependencies;
                  return std::find(all.begin(), all.end(), found) != all.end();
                });
@@ -443,9 +456,11 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph graph, unsigned 
   return result;
 }
 
-CUresult cuGraphInstantiateWithParams(CUgraphExec* exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS* parameters) {
+CUresult cuGraphInstantiateWithParams(CUgraphExec* exec, CUgraph graph,
+                                      CUDA_GRAPH_INSTANTIATE_PARAMS* parameters) {
   const CUresult result = driver::cuGraphInstantiateWithFlags(exec, graph, parameters->flags);
-  parameters->result_out = result == CUDA_SUCCESS ? CUDA_GRAPH_INSTANTIATE_SUCCESS : CUDA_GRAPH_INSTANTIATE_ERROR;
+  parameters->result_out =
+      result == CUDA_SUCCESS ? CUDA_GRAPH_INSTANTIATE_SUCCESS : CUDA_GRAPH_INSTANTIATE_ERROR;
   parameters->hErrNode_out = nullptr;
   return result;
 }
@@ -472,8 +487,9 @@ CUresult cuGraphExecDestroy(CUgraphExec exec) {
 
 CUresult cuGraphUpload(CUgraphExec exec, CUstream stream) {
   EngineLock lock;
-  return live<GraphExec>(exec) != nullptr && stream_of(stream) != nullptr ? CUDA_SUCCESS
-                                                                         : CUDA_ERROR_INVALID_VALUE;
+  return live<GraphExec>(exec) != nullptr && stream_of(stream) != nullptr
+             ? CUDA_SUCCESS
+             : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream_handle) {
@@ -504,7 +520,8 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdate
   return result;
 }
 
-CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS* p) {
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
+                                           const CUDA_KERNEL_NODE_PARAMS* p) {
   EngineLock lock;
   Operation operation;
   GraphNode* found = exec_node(exec, node, Operation::Kind::kernel);
@@ -512,22 +529,25 @@ CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node, c
                       : replace(found, make_launch(*p, nullptr, 0, false, &operation), operation);
 }
 
-CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D* p, CUcontext) {
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D* p,
+                                        CUcontext) {
   EngineLock lock;
   Operation operation;
   GraphNode* found = exec_node(exec, node, Operation::Kind::copy);
-  return p == nullptr ? CUDA_ERROR_INVALID_VALUE : replace(found, make_copy(*p, true, &operation), operation);
+  return p == nullptr ? CUDA_ERROR_INVALID_VALUE
+                      : replace(found, make_copy(*p, true, &operation), operation);
 }
 
-CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS* p,
-                                        CUcontext) {
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_MEMSET_NODE_PARAMS* p, CUcontext) {
   EngineLock lock;
   Operation operation;
   const CUresult made = make_memset(p, &operation);
   return replace(exec_node(exec, node, Operation::Kind::fill), made, operation);
 }
 
-CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_HOST_NODE_PARAMS* p) {
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                      const CUDA_HOST_NODE_PARAMS* p) {
   EngineLock lock;
   Operation operation;
   const CUresult made = make_host(p, &operation);
@@ -551,7 +571,8 @@ CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node, CU
 CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned enabled) {
   EngineLock lock;
   const GraphExec* found = live<GraphExec>(exec);
-  GraphNode* in_exec = found != nullptr ? node_in_exec(*found, reinterpret_cast<GraphNode*>(node)) : nullptr;
+  GraphNode* in_exec =
+      found != nullptr ? node_in_exec(*found, reinterpret_cast<GraphNode*>(node)) : nullptr;
   if (in_exec == nullptr) {
     return CUDA_ERROR_INVALID_VALUE;
   }
@@ -577,8 +598,9 @@ CUresult cuStreamBeginCapture_v2(CUstream stream_handle, CUstreamCaptureMode mod
   return stream == nullptr ? CUDA_ERROR_INVALID_HANDLE : begin_capture(*stream, mode, nullptr, {});
 }
 
-CUresult cuStreamBeginCaptureToGraph(CUstream stream_handle, CUgraph graph, const CUgraphNode* nodes,
-                                     const CUgraphEdgeData*, size_t count, CUstreamCaptureMode mode) {
+CUresult cuStreamBeginCaptureToGraph(CUstream stream_handle, CUgraph graph,
+                                     const CUgraphNode* nodes, const CUgraphEdgeData*, size_t count,
+                                     CUstreamCaptureMode mode) {
   EngineLock lock;
   Stream* stream = stream_of(stream_handle);
   Graph* into = live<Graph>(graph);
@@ -607,15 +629,15 @@ CUresult cuStreamIsCapturing(CUstream stream_handle, CUstreamCaptureStatus* stat
   if (stream == nullptr || status == nullptr) {
     return stream == nullptr ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_INVALID_VALUE;
   }
-  *status = stream->capture == nullptr       ? CU_STREAM_CAPTURE_STATUS_NONE
+  *status = stream->capture == nullptr     ? CU_STREAM_CAPTURE_STATUS_NONE
             : stream->capture->invalidated ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
                                            : CU_STREAM_CAPTURE_STATUS_ACTIVE;
   return CUDA_SUCCESS;
 }
 
-CUresult cuStreamGetCaptureInfo_v3(CUstream stream_handle, CUstreamCaptureStatus* status, cuuint64_t* id,
-                                   CUgraph* graph, const CUgraphNode** nodes, const CUgraphEdgeData** data,
-                                   size_t* count) {
+CUresult cuStreamGetCaptureInfo_v3(CUstream stream_handle, CUstreamCaptureStatus* status,
+                                   cuuint64_t* id, CUgraph* graph, const CUgraphNode** nodes,
+                                   const CUgraphEdgeData** data, size_t* count) {
   const CUresult result = driver::cuStreamIsCapturing(stream_handle, status);
   EngineLock lock;
   const Stream* stream = stream_of(stream_handle);
@@ -640,8 +662,9 @@ CUresult cuStreamGetCaptureInfo_v3(CUstream stream_handle, CUstreamCaptureStatus
   return CUDA_SUCCESS;
 }
 
-CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream_handle, CUgraphNode* nodes, const CUgraphEdgeData*,
-                                              size_t count, unsigned flags) {
+CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream_handle, CUgraphNode* nodes,
+                                              const CUgraphEdgeData*, size_t count,
+                                              unsigned flags) {
   EngineLock lock;
   Stream* stream = stream_of(stream_handle);
   if (stream == nullptr || stream->capture == nullptr) {

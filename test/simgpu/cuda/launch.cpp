@@ -11,8 +11,8 @@ namespace {
 bool valid_shape(const CUDA_KERNEL_NODE_PARAMS& p) {
   const std::uint64_t threads = std::uint64_t{p.blockDimX} * p.blockDimY * p.blockDimZ;
   return p.gridDimX > 0 && p.gridDimY > 0 && p.gridDimZ > 0 && threads > 0 && threads <= 1024 &&
-         p.blockDimX <= 1024 && p.blockDimY <= 1024 && p.blockDimZ <= 64 && p.gridDimX <= 2147483647U &&
-         p.gridDimY <= 65535 && p.gridDimZ <= 65535;
+         p.blockDimX <= 1024 && p.blockDimY <= 1024 && p.blockDimZ <= 64 &&
+         p.gridDimX <= 2147483647U && p.gridDimY <= 65535 && p.gridDimZ <= 65535;
 }
 
 CUresult launch(CUstream stream_handle, const CUDA_KERNEL_NODE_PARAMS& parameters,
@@ -33,9 +33,10 @@ CUresult launch(CUstream stream_handle, const CUDA_KERNEL_NODE_PARAMS& parameter
   return result;
 }
 
-CUDA_KERNEL_NODE_PARAMS parameters_of(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                                      unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
-                                      void** arguments, void** extra) {
+CUDA_KERNEL_NODE_PARAMS parameters_of(CUfunction function, unsigned grid_x, unsigned grid_y,
+                                      unsigned grid_z, unsigned block_x, unsigned block_y,
+                                      unsigned block_z, unsigned shared, void** arguments,
+                                      void** extra) {
   CUDA_KERNEL_NODE_PARAMS p{};
   p.func = function;
   p.gridDimX = grid_x;
@@ -52,10 +53,10 @@ CUDA_KERNEL_NODE_PARAMS parameters_of(CUfunction function, unsigned grid_x, unsi
 
 }  // namespace
 
-CUresult make_launch(const CUDA_KERNEL_NODE_PARAMS& p, const CUlaunchAttribute* attributes, unsigned count,
-                     bool cooperative, Operation* operation) {
-  Function* function = live<Function>(p.func != nullptr ? static_cast<void*>(p.func)
-                                                        : static_cast<void*>(p.kern));
+CUresult make_launch(const CUDA_KERNEL_NODE_PARAMS& p, const CUlaunchAttribute* attributes,
+                     unsigned count, bool cooperative, Operation* operation) {
+  Function* function =
+      live<Function>(p.func != nullptr ? static_cast<void*>(p.func) : static_cast<void*>(p.kern));
   if (function == nullptr) {
     return CUDA_ERROR_INVALID_HANDLE;
   }
@@ -78,7 +79,8 @@ CUresult make_launch(const CUDA_KERNEL_NODE_PARAMS& p, const CUlaunchAttribute* 
   for (unsigned i = 0; i < count; ++i) {
     const CUlaunchAttribute& attribute = attributes[i];
     operation->attributes[static_cast<int>(attribute.id)] = attribute.value;
-    cooperative = cooperative || (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && attribute.value.cooperative != 0);
+    cooperative = cooperative || (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE &&
+                                  attribute.value.cooperative != 0);
     if (attribute.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
       const unsigned cluster[] = {attribute.value.clusterDim.x, attribute.value.clusterDim.y,
                                   attribute.value.clusterDim.z};
@@ -103,22 +105,26 @@ CUresult make_launch(const CUDA_KERNEL_NODE_PARAMS& p, const CUlaunchAttribute* 
 }
 
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared, CUstream stream,
-                        void** arguments, void** extra) {
-  return launch(stream, parameters_of(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared,
-                                      arguments, extra),
+                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                        CUstream stream, void** arguments, void** extra) {
+  return launch(stream,
+                parameters_of(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared,
+                              arguments, extra),
                 nullptr, 0, false);
 }
 
-CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
-                                   CUstream stream, void** arguments) {
-  return launch(stream, parameters_of(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared,
-                                      arguments, nullptr),
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
+                                   unsigned grid_z, unsigned block_x, unsigned block_y,
+                                   unsigned block_z, unsigned shared, CUstream stream,
+                                   void** arguments) {
+  return launch(stream,
+                parameters_of(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared,
+                              arguments, nullptr),
                 nullptr, 0, true);
 }
 
-CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** arguments, void** extra) {
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** arguments,
+                          void** extra) {
   if (config == nullptr) {
     return CUDA_ERROR_INVALID_VALUE;
   }

@@ -15,7 +15,9 @@ namespace {
 
 constexpr std::size_t kPitch = 512;
 
-CUresult context_error() { return is_initialised() ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_NOT_INITIALIZED; }
+CUresult context_error() {
+  return is_initialised() ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_NOT_INITIALIZED;
+}
 
 CUresult allocate(CUdeviceptr* pointer, std::size_t bytes) {
   EngineLock lock;
@@ -113,14 +115,20 @@ CUresult allocate_from(MemoryPool* pool, CUdeviceptr* pointer, std::size_t bytes
   return submit(*stream, std::move(operation));
 }
 
-MemoryPool* pool_of(CUmemoryPool pool) { return live<MemoryPool>(pool); }
+MemoryPool* pool_of(CUmemoryPool pool) {
+  return live<MemoryPool>(pool);
+}
 
 }  // namespace
 
-CUresult cuMemAlloc_v2(CUdeviceptr* pointer, size_t bytes) { return allocate(pointer, bytes); }
+CUresult cuMemAlloc_v2(CUdeviceptr* pointer, size_t bytes) {
+  return allocate(pointer, bytes);
+}
 
-CUresult cuMemAllocPitch_v2(CUdeviceptr* pointer, size_t* pitch, size_t width, size_t height, unsigned element) {
-  if (pitch == nullptr || width == 0 || height == 0 || (element != 4 && element != 8 && element != 16)) {
+CUresult cuMemAllocPitch_v2(CUdeviceptr* pointer, size_t* pitch, size_t width, size_t height,
+                            unsigned element) {
+  if (pitch == nullptr || width == 0 || height == 0 ||
+      (element != 4 && element != 8 && element != 16)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   *pitch = (width + kPitch - 1) / kPitch * kPitch;
@@ -132,7 +140,8 @@ CUresult cuMemFree_v2(CUdeviceptr pointer) {
 }
 
 CUresult cuMemHostAlloc(void** pointer, size_t bytes, unsigned flags) {
-  return flags > 7 ? CUDA_ERROR_INVALID_VALUE : allocate_on_host(pointer, bytes, Memory::pinned, flags);
+  return flags > 7 ? CUDA_ERROR_INVALID_VALUE
+                   : allocate_on_host(pointer, bytes, Memory::pinned, flags);
 }
 
 CUresult cuMemAllocHost_v2(void** pointer, size_t bytes) {
@@ -165,7 +174,8 @@ CUresult cuMemHostUnregister(void* pointer) {
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* device_pointer, void* pointer, unsigned flags) {
   EngineLock lock;
   const Allocation* found = allocation_of(reinterpret_cast<std::uint64_t>(pointer));
-  if (device_pointer == nullptr || flags != 0 || found == nullptr || found->kind != Memory::pinned) {
+  if (device_pointer == nullptr || flags != 0 || found == nullptr ||
+      found->kind != Memory::pinned) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   *device_pointer = reinterpret_cast<CUdeviceptr>(pointer);
@@ -257,7 +267,8 @@ CUresult cuPointerGetAttribute(void* value, CUpointer_attribute name, CUdevicept
   }
 }
 
-CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* names, void** values, CUdeviceptr pointer) {
+CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* names, void** values,
+                                CUdeviceptr pointer) {
   for (unsigned i = 0; i < count; ++i) {
     if (driver::cuPointerGetAttribute(values[i], names[i], pointer) != CUDA_SUCCESS) {
       std::memset(values[i], 0, sizeof(int));  // as documented: no such attribute is 0
@@ -280,7 +291,8 @@ CUresult cuMemAllocAsync(CUdeviceptr* pointer, size_t bytes, CUstream stream) {
   return allocate_from(nullptr, pointer, bytes, stream);
 }
 
-CUresult cuMemAllocFromPoolAsync(CUdeviceptr* pointer, size_t bytes, CUmemoryPool pool, CUstream stream) {
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr* pointer, size_t bytes, CUmemoryPool pool,
+                                 CUstream stream) {
   MemoryPool* found = nullptr;
   {
     EngineLock lock;
@@ -347,7 +359,8 @@ CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool pool) {
 
 CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
   EngineLock lock;
-  if (pool == nullptr || properties == nullptr || properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED) {
+  if (pool == nullptr || properties == nullptr ||
+      properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
@@ -385,7 +398,8 @@ CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t keep) {
   if (found == nullptr) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  found->reserved = std::min<std::uint64_t>(found->reserved, std::max<std::uint64_t>(found->used, keep));
+  found->reserved =
+      std::min<std::uint64_t>(found->reserved, std::max<std::uint64_t>(found->used, keep));
   return CUDA_SUCCESS;
 }
 
@@ -398,15 +412,32 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute name, void
   auto* number = static_cast<cuuint64_t*>(value);
   auto* flag = static_cast<int*>(value);
   switch (name) {
-    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES: *flag = found->reuse_follow_event; break;
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC: *flag = found->reuse_opportunistic; break;
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES: *flag = found->reuse_internal; break;
-    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: *number = found->release_threshold; break;
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: *number = found->reserved; break;
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: *number = found->reserved_high; break;
-    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT: *number = found->used; break;
-    case CU_MEMPOOL_ATTR_USED_MEM_HIGH: *number = found->used_high; break;
-    default: return CUDA_ERROR_INVALID_VALUE;
+    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
+      *flag = found->reuse_follow_event;
+      break;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+      *flag = found->reuse_opportunistic;
+      break;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+      *flag = found->reuse_internal;
+      break;
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+      *number = found->release_threshold;
+      break;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
+      *number = found->reserved;
+      break;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+      *number = found->reserved_high;
+      break;
+    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
+      *number = found->used;
+      break;
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+      *number = found->used_high;
+      break;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
   }
   return CUDA_SUCCESS;
 }
@@ -419,13 +450,26 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute name, void
   }
   const int flag = *static_cast<const int*>(value);
   switch (name) {
-    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES: found->reuse_follow_event = flag; break;
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC: found->reuse_opportunistic = flag; break;
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES: found->reuse_internal = flag; break;
-    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: found->release_threshold = *static_cast<cuuint64_t*>(value); break;
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: found->reserved_high = found->reserved; break;
-    case CU_MEMPOOL_ATTR_USED_MEM_HIGH: found->used_high = found->used; break;
-    default: return CUDA_ERROR_INVALID_VALUE;
+    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
+      found->reuse_follow_event = flag;
+      break;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+      found->reuse_opportunistic = flag;
+      break;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+      found->reuse_internal = flag;
+      break;
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+      found->release_threshold = *static_cast<cuuint64_t*>(value);
+      break;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+      found->reserved_high = found->reserved;
+      break;
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+      found->used_high = found->used;
+      break;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
   }
   return CUDA_SUCCESS;
 }
@@ -441,8 +485,9 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool pool, CUmemLo
   if (found == nullptr || flags == nullptr || location == nullptr) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  *flags = static_cast<std::uint32_t>(location->id) == found->device ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
-                                                                     : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+  *flags = static_cast<std::uint32_t>(location->id) == found->device
+               ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+               : CU_MEM_ACCESS_FLAGS_PROT_NONE;
   return CUDA_SUCCESS;
 }
 
@@ -454,8 +499,8 @@ CUresult cuMemAdvise_v2(CUdeviceptr pointer, size_t bytes, CUmem_advise, CUmemLo
              : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuMemPrefetchAsync_v2(CUdeviceptr pointer, size_t bytes, CUmemLocation location, unsigned flags,
-                               CUstream handle) {
+CUresult cuMemPrefetchAsync_v2(CUdeviceptr pointer, size_t bytes, CUmemLocation location,
+                               unsigned flags, CUstream handle) {
   EngineLock lock;
   Stream* stream = stream_of(handle);
   const Allocation* found = allocation_of(pointer);

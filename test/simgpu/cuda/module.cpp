@@ -77,17 +77,37 @@ CUresult attribute_of(int* value, CUfunction_attribute name, const Function& fun
     return CUDA_SUCCESS;
   }
   switch (name) {
-    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = 1024; break;
-    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = function.rule->static_shared_bytes; break;
-    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *value = 0; break;
-    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = function.rule->local_bytes; break;
-    case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = function.rule->registers; break;
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      *value = 1024;
+      break;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+      *value = function.rule->static_shared_bytes;
+      break;
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+      *value = 0;
+      break;
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+      *value = function.rule->local_bytes;
+      break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS:
+      *value = function.rule->registers;
+      break;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = 90; break;
-    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA: *value = 0; break;
-    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = function.max_dynamic_shared; break;
-    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *value = function.shared_carveout; break;
-    default: *value = 0; break;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+      *value = 90;
+      break;
+    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
+      *value = 0;
+      break;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      *value = function.max_dynamic_shared;
+      break;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      *value = function.shared_carveout;
+      break;
+    default:
+      *value = 0;
+      break;
   }
   return name >= 0 && name < CU_FUNC_ATTRIBUTE_MAX ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
@@ -108,12 +128,15 @@ CUresult set_attribute(Function& function, CUfunction_attribute name, int value)
 }
 
 /// Blocks of a kernel that fit on one multiprocessor: threads, registers, shared memory, slots.
-int blocks_per_multiprocessor(const Function& function, int block_size, std::size_t dynamic_shared) {
+int blocks_per_multiprocessor(const Function& function, int block_size,
+                              std::size_t dynamic_shared) {
   const int warps = (block_size + 31) / 32;
   const int by_threads = 2048 / (warps * 32);
   const int registers_per_warp = (function.rule->registers * 32 + 255) / 256 * 256;
-  const int by_registers = registers_per_warp > 0 ? 65536 / (registers_per_warp * warps) : by_threads;
-  const auto shared = static_cast<std::size_t>(function.rule->static_shared_bytes) + dynamic_shared + 1024;
+  const int by_registers =
+      registers_per_warp > 0 ? 65536 / (registers_per_warp * warps) : by_threads;
+  const auto shared =
+      static_cast<std::size_t>(function.rule->static_shared_bytes) + dynamic_shared + 1024;
   const int by_shared = static_cast<int>(233472 / shared);
   return std::min(std::min(by_threads, by_registers), std::min(by_shared, 32));
 }
@@ -136,13 +159,17 @@ CUresult cuModuleLoad(CUmodule* module, const char* path) {
   return load_file(false, reinterpret_cast<void**>(module), path);
 }
 
-CUresult cuModuleUnload(CUmodule module) { return unload(module); }
+CUresult cuModuleUnload(CUmodule module) {
+  return unload(module);
+}
 
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
   return function_of(reinterpret_cast<void**>(function), module, name);
 }
 
-CUresult cuModuleGetGlobal_v2(CUdeviceptr*, size_t*, CUmodule, const char* name) { return no_variable(name); }
+CUresult cuModuleGetGlobal_v2(CUdeviceptr*, size_t*, CUmodule, const char* name) {
+  return no_variable(name);
+}
 
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
   *mode = CU_MODULE_LAZY_LOADING;
@@ -154,12 +181,14 @@ CUresult cuLibraryLoadData(CUlibrary* library, const void* image, CUjit_option*,
   return load(true, reinterpret_cast<void**>(library), image);
 }
 
-CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* path, CUjit_option*, void**, unsigned,
-                               CUlibraryOption*, void**, unsigned) {
+CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* path, CUjit_option*, void**,
+                               unsigned, CUlibraryOption*, void**, unsigned) {
   return load_file(true, reinterpret_cast<void**>(library), path);
 }
 
-CUresult cuLibraryUnload(CUlibrary library) { return unload(library); }
+CUresult cuLibraryUnload(CUlibrary library) {
+  return unload(library);
+}
 
 CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name) {
   return function_of(reinterpret_cast<void**>(kernel), library, name);
@@ -175,7 +204,9 @@ CUresult cuLibraryGetModule(CUmodule* module, CUlibrary library) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuLibraryGetGlobal(CUdeviceptr*, size_t*, CUlibrary, const char* name) { return no_variable(name); }
+CUresult cuLibraryGetGlobal(CUdeviceptr*, size_t*, CUlibrary, const char* name) {
+  return no_variable(name);
+}
 
 CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
   EngineLock lock;
@@ -245,8 +276,9 @@ CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction function, int block_size,
-                                                              size_t dynamic_shared, unsigned) {
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction function,
+                                                              int block_size, size_t dynamic_shared,
+                                                              unsigned) {
   EngineLock lock;
   const Function* found = live<Function>(function);
   if (found == nullptr) {
@@ -259,13 +291,14 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfun
   return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int block_size,
-                                                     size_t dynamic_shared) {
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function,
+                                                     int block_size, size_t dynamic_shared) {
   return driver::cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_size,
                                                                       dynamic_shared, 0);
 }
 
-CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunction function, int blocks, int) {
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunction function, int blocks,
+                                                 int) {
   EngineLock lock;
   const Function* found = live<Function>(function);
   if (found == nullptr || bytes == nullptr || blocks <= 0) {

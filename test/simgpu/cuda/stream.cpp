@@ -24,10 +24,10 @@ CUresult create_stream(CUstream* made, unsigned flags, int priority) {
   if (made == nullptr || flags > CU_STREAM_NON_BLOCKING) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  Stream* stream = make_stream(context,
-                               flags == CU_STREAM_NON_BLOCKING ? StreamInfo::Flag::non_blocking
-                                                               : StreamInfo::Flag::blocking,
-                               std::max(-5, std::min(0, priority)));
+  Stream* stream = make_stream(
+      context,
+      flags == CU_STREAM_NON_BLOCKING ? StreamInfo::Flag::non_blocking : StreamInfo::Flag::blocking,
+      std::max(-5, std::min(0, priority)));
   tell_resource({ResourceEvent::What::stream_created}, context, stream);
   *made = handle<CUstream>(stream);
   return CUDA_SUCCESS;
@@ -63,7 +63,8 @@ CUresult elapsed(float* milliseconds, CUevent start, CUevent end) {
   if (milliseconds == nullptr) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  if (!from->recorded || !to->recorded || ((from->flags | to->flags) & CU_EVENT_DISABLE_TIMING) != 0) {
+  if (!from->recorded || !to->recorded ||
+      ((from->flags | to->flags) & CU_EVENT_DISABLE_TIMING) != 0) {
     return CUDA_ERROR_INVALID_HANDLE;
   }
   if (from->time_ns > now_ns() || to->time_ns > now_ns()) {
@@ -100,7 +101,9 @@ CUresult put_host_function(CUstream stream_handle, std::function<void()> effect,
 
 }  // namespace
 
-CUresult cuStreamCreate(CUstream* stream, unsigned flags) { return create_stream(stream, flags, 0); }
+CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
+  return create_stream(stream, flags, 0);
+}
 
 CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned flags, int priority) {
   return create_stream(stream, flags, priority);
@@ -139,8 +142,9 @@ CUresult cuStreamSynchronize(CUstream stream_handle) {
   sync.type = Sync::Type::stream;
   sync.context_id = stream->context->id;
   sync.stream_id = stream->id;
-  const Ready last = stream->flag == StreamInfo::Flag::null_stream ? ready(*stream)
-                                                                   : Ready{stream->end_ns, stream->pending};
+  const Ready last = stream->flag == StreamInfo::Flag::null_stream
+                         ? ready(*stream)
+                         : Ready{stream->end_ns, stream->pending};
   synchronise(lock, sync, last.time_ns, last.after);
   return CUDA_SUCCESS;
 }
@@ -155,8 +159,9 @@ CUresult cuStreamQuery(CUstream stream_handle) {
     stream->capture->invalidated = true;
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   }
-  const Ready last = stream->flag == StreamInfo::Flag::null_stream ? ready(*stream)
-                                                                   : Ready{stream->end_ns, stream->pending};
+  const Ready last = stream->flag == StreamInfo::Flag::null_stream
+                         ? ready(*stream)
+                         : Ready{stream->end_ns, stream->pending};
   return query(lock, last.time_ns, last.after);
 }
 
@@ -196,7 +201,8 @@ CUresult cuStreamGetFlags(CUstream stream_handle, unsigned* flags) {
   if (stream == nullptr || flags == nullptr) {
     return stream == nullptr ? no_stream() : CUDA_ERROR_INVALID_VALUE;
   }
-  *flags = stream->flag == StreamInfo::Flag::non_blocking ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT;
+  *flags =
+      stream->flag == StreamInfo::Flag::non_blocking ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT;
   return CUDA_SUCCESS;
 }
 
@@ -251,7 +257,8 @@ CUresult cuStreamCopyAttributes(CUstream target, CUstream source) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuStreamGetAttribute(CUstream stream_handle, CUstreamAttrID name, CUstreamAttrValue* value) {
+CUresult cuStreamGetAttribute(CUstream stream_handle, CUstreamAttrID name,
+                              CUstreamAttrValue* value) {
   EngineLock lock;
   Stream* stream = stream_of(stream_handle);
   if (stream == nullptr || value == nullptr) {
@@ -264,7 +271,8 @@ CUresult cuStreamGetAttribute(CUstream stream_handle, CUstreamAttrID name, CUstr
   return CUDA_SUCCESS;
 }
 
-CUresult cuStreamSetAttribute(CUstream stream_handle, CUstreamAttrID name, const CUstreamAttrValue* value) {
+CUresult cuStreamSetAttribute(CUstream stream_handle, CUstreamAttrID name,
+                              const CUstreamAttrValue* value) {
   EngineLock lock;
   Stream* stream = stream_of(stream_handle);
   if (stream == nullptr || value == nullptr) {
@@ -281,14 +289,17 @@ CUresult cuStreamAttachMemAsync(CUstream stream_handle, CUdeviceptr, size_t, uns
 
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data) {
   return function == nullptr ? CUDA_ERROR_INVALID_VALUE
-                             : put_host_function(stream, [=] { function(data); }, function, data);
+                             : put_host_function(
+                                   stream, [=] { function(data); }, function, data);
 }
 
-CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* data, unsigned flags) {
+CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* data,
+                             unsigned flags) {
   if (callback == nullptr || flags != 0) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  return put_host_function(stream, [=] { callback(stream, CUDA_SUCCESS, data); }, nullptr, nullptr);
+  return put_host_function(
+      stream, [=] { callback(stream, CUDA_SUCCESS, data); }, nullptr, nullptr);
 }
 
 CUresult cuEventCreate(CUevent* made, unsigned flags) {
@@ -322,11 +333,14 @@ CUresult cuEventDestroy_v2(CUevent event_handle) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuEventRecord(CUevent event, CUstream stream) { return record(event, stream, false); }
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+  return record(event, stream, false);
+}
 
 CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) {
-  return flags > CU_EVENT_RECORD_EXTERNAL ? CUDA_ERROR_INVALID_VALUE
-                                          : record(event, stream, flags == CU_EVENT_RECORD_EXTERNAL);
+  return flags > CU_EVENT_RECORD_EXTERNAL
+             ? CUDA_ERROR_INVALID_VALUE
+             : record(event, stream, flags == CU_EVENT_RECORD_EXTERNAL);
 }
 
 CUresult cuEventSynchronize(CUevent event_handle) {

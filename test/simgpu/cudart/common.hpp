@@ -10,7 +10,9 @@
 namespace gprofml::simgpu::runtime {
 
 /// Driver and runtime number their errors alike.
-inline cudaError_t error_of(CUresult result) { return static_cast<cudaError_t>(result); }
+inline cudaError_t error_of(CUresult result) {
+  return static_cast<cudaError_t>(result);
+}
 
 /// cuInit, without a context.
 cudaError_t need_driver();
@@ -23,6 +25,12 @@ CUstream stream_of(cudaStream_t stream);
 
 /// Whether the call is a _ptsz or _ptds twin.
 bool per_thread();
+
+/// The primary context of a device, made when there is none yet; nullptr: it cannot be.
+CUcontext primary_context(int device);
+
+/// Makes a device's primary context the thread's current one.
+cudaError_t use_device(int device);
 
 /// Evaluates a driver call when there is a context.
 template <class Call>

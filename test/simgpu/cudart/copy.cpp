@@ -15,11 +15,14 @@ CUresult cuMemsetD2D8_v2_ptds(CUdeviceptr, size_t, unsigned char, size_t, size_t
 namespace gprofml::simgpu::runtime {
 namespace {
 
-CUdeviceptr address(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
+CUdeviceptr address(const void* pointer) {
+  return reinterpret_cast<CUdeviceptr>(pointer);
+}
 
 bool is_device(const void* pointer) {
   unsigned type = 0;
-  return cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address(pointer)) == CUDA_SUCCESS &&
+  return cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address(pointer)) ==
+             CUDA_SUCCESS &&
          type == CU_MEMORYTYPE_DEVICE;
 }
 
@@ -83,27 +86,26 @@ cudaError_t symbol_error(const void* symbol) {
   return variable_of(symbol).address == 0 ? cudaErrorInvalidSymbol : cudaErrorInvalidValue;
 }
 
-CUcontext context_of_device(int device) {
-  CUcontext context = nullptr;
-  cuDevicePrimaryCtxRetain(&context, device);
-  return context;
-}
-
 }  // namespace
 
 bool fits(cudaMemcpyKind kind, const void* target, const void* source) {
   switch (kind) {
-    case cudaMemcpyHostToDevice: return is_device(target);
-    case cudaMemcpyDeviceToHost: return is_device(source);
-    case cudaMemcpyDeviceToDevice: return is_device(source) && is_device(target);
+    case cudaMemcpyHostToDevice:
+      return is_device(target);
+    case cudaMemcpyDeviceToHost:
+      return is_device(source);
+    case cudaMemcpyDeviceToDevice:
+      return is_device(source) && is_device(target);
     case cudaMemcpyHostToHost:
-    case cudaMemcpyDefault: return true;
+    case cudaMemcpyDefault:
+      return true;
   }
   return false;
 }
 
-CUDA_MEMCPY3D box_2d(void* target, std::size_t target_pitch, const void* source, std::size_t source_pitch,
-                     std::size_t width, std::size_t height, cudaMemcpyKind) {
+CUDA_MEMCPY3D box_2d(void* target, std::size_t target_pitch, const void* source,
+                     std::size_t source_pitch, std::size_t width, std::size_t height,
+                     cudaMemcpyKind) {
   CUDA_MEMCPY3D box{};
   box.srcMemoryType = CU_MEMORYTYPE_UNIFIED;
   box.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
@@ -122,8 +124,8 @@ CUDA_MEMCPY3D box_1d(void* target, const void* source, std::size_t bytes, cudaMe
 }
 
 CUDA_MEMCPY3D box_3d(const cudaMemcpy3DParms& p) {
-  CUDA_MEMCPY3D box = box_2d(p.dstPtr.ptr, p.dstPtr.pitch, p.srcPtr.ptr, p.srcPtr.pitch, p.extent.width,
-                             p.extent.height, p.kind);
+  CUDA_MEMCPY3D box = box_2d(p.dstPtr.ptr, p.dstPtr.pitch, p.srcPtr.ptr, p.srcPtr.pitch,
+                             p.extent.width, p.extent.height, p.kind);
   box.srcMemoryType = p.srcArray != nullptr ? CU_MEMORYTYPE_ARRAY : box.srcMemoryType;
   box.dstMemoryType = p.dstArray != nullptr ? CU_MEMORYTYPE_ARRAY : box.dstMemoryType;
   box.srcXInBytes = p.srcPos.x;
@@ -142,41 +144,47 @@ cudaError_t cudaMemcpy(void* target, const void* source, size_t bytes, enum cuda
   return copy(target, source, bytes, kind);
 }
 
-cudaError_t cudaMemcpyAsync(void* target, const void* source, size_t bytes, enum cudaMemcpyKind kind,
-                            cudaStream_t stream) {
+cudaError_t cudaMemcpyAsync(void* target, const void* source, size_t bytes,
+                            enum cudaMemcpyKind kind, cudaStream_t stream) {
   return copy_async(target, source, bytes, kind, stream);
 }
 
-cudaError_t cudaMemcpy2D(void* target, size_t target_pitch, const void* source, size_t source_pitch, size_t width,
-                         size_t height, enum cudaMemcpyKind kind) {
-  return copy_box(box_2d(target, target_pitch, source, source_pitch, width, height, kind), false, nullptr);
+cudaError_t cudaMemcpy2D(void* target, size_t target_pitch, const void* source, size_t source_pitch,
+                         size_t width, size_t height, enum cudaMemcpyKind kind) {
+  return copy_box(box_2d(target, target_pitch, source, source_pitch, width, height, kind), false,
+                  nullptr);
 }
 
-cudaError_t cudaMemcpy2DAsync(void* target, size_t target_pitch, const void* source, size_t source_pitch,
-                              size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream) {
-  return copy_box(box_2d(target, target_pitch, source, source_pitch, width, height, kind), true, stream);
+cudaError_t cudaMemcpy2DAsync(void* target, size_t target_pitch, const void* source,
+                              size_t source_pitch, size_t width, size_t height,
+                              enum cudaMemcpyKind kind, cudaStream_t stream) {
+  return copy_box(box_2d(target, target_pitch, source, source_pitch, width, height, kind), true,
+                  stream);
 }
 
 cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms* parameters) {
-  return parameters == nullptr ? cudaErrorInvalidValue : copy_box(box_3d(*parameters), false, nullptr);
+  return parameters == nullptr ? cudaErrorInvalidValue
+                               : copy_box(box_3d(*parameters), false, nullptr);
 }
 
 cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms* parameters, cudaStream_t stream) {
-  return parameters == nullptr ? cudaErrorInvalidValue : copy_box(box_3d(*parameters), true, stream);
+  return parameters == nullptr ? cudaErrorInvalidValue
+                               : copy_box(box_3d(*parameters), true, stream);
 }
 
-cudaError_t cudaMemcpyPeer(void* target, int target_device, const void* source, int source_device, size_t bytes) {
+cudaError_t cudaMemcpyPeer(void* target, int target_device, const void* source, int source_device,
+                           size_t bytes) {
   return with_context([&] {
-    return cuMemcpyPeer(address(target), context_of_device(target_device), address(source),
-                        context_of_device(source_device), bytes);
+    return cuMemcpyPeer(address(target), primary_context(target_device), address(source),
+                        primary_context(source_device), bytes);
   });
 }
 
-cudaError_t cudaMemcpyPeerAsync(void* target, int target_device, const void* source, int source_device, size_t bytes,
-                                cudaStream_t stream) {
+cudaError_t cudaMemcpyPeerAsync(void* target, int target_device, const void* source,
+                                int source_device, size_t bytes, cudaStream_t stream) {
   return with_context([&] {
-    return cuMemcpyPeerAsync(address(target), context_of_device(target_device), address(source),
-                             context_of_device(source_device), bytes, stream_of(stream));
+    return cuMemcpyPeerAsync(address(target), primary_context(target_device), address(source),
+                             primary_context(source_device), bytes, stream_of(stream));
   });
 }
 
@@ -187,11 +195,12 @@ cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* source, size_t by
   if (ready != cudaSuccess) {
     return ready;
   }
-  return part_of(symbol, bytes, offset, &target) ? copy(target, source, bytes, kind) : symbol_error(symbol);
+  return part_of(symbol, bytes, offset, &target) ? copy(target, source, bytes, kind)
+                                                 : symbol_error(symbol);
 }
 
-cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* source, size_t bytes, size_t offset,
-                                    enum cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* source, size_t bytes,
+                                    size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream) {
   char* target = nullptr;
   const cudaError_t ready = need_context();
   if (ready != cudaSuccess) {
@@ -208,7 +217,8 @@ cudaError_t cudaMemcpyFromSymbol(void* target, const void* symbol, size_t bytes,
   if (ready != cudaSuccess) {
     return ready;
   }
-  return part_of(symbol, bytes, offset, &source) ? copy(target, source, bytes, kind) : symbol_error(symbol);
+  return part_of(symbol, bytes, offset, &source) ? copy(target, source, bytes, kind)
+                                                 : symbol_error(symbol);
 }
 
 cudaError_t cudaMemcpyFromSymbolAsync(void* target, const void* symbol, size_t bytes, size_t offset,
@@ -225,13 +235,15 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* target, const void* symbol, size_t b
 cudaError_t cudaMemset(void* target, int value, size_t bytes) {
   return with_context([&] {
     const auto byte = static_cast<unsigned char>(value);
-    return per_thread() ? cuMemsetD8_v2_ptds(address(target), byte, bytes) : cuMemsetD8(address(target), byte, bytes);
+    return per_thread() ? cuMemsetD8_v2_ptds(address(target), byte, bytes)
+                        : cuMemsetD8(address(target), byte, bytes);
   });
 }
 
 cudaError_t cudaMemsetAsync(void* target, int value, size_t bytes, cudaStream_t stream) {
   return with_context([&] {
-    return cuMemsetD8Async(address(target), static_cast<unsigned char>(value), bytes, stream_of(stream));
+    return cuMemsetD8Async(address(target), static_cast<unsigned char>(value), bytes,
+                           stream_of(stream));
   });
 }
 
@@ -246,21 +258,22 @@ cudaError_t cudaMemset2D(void* target, size_t pitch, int value, size_t width, si
 cudaError_t cudaMemset2DAsync(void* target, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream) {
   return with_context([&] {
-    return cuMemsetD2D8Async(address(target), pitch, static_cast<unsigned char>(value), width, height,
-                             stream_of(stream));
+    return cuMemsetD2D8Async(address(target), pitch, static_cast<unsigned char>(value), width,
+                             height, stream_of(stream));
   });
 }
 
 cudaError_t cudaMemset3D(struct cudaPitchedPtr target, int value, struct cudaExtent extent) {
-  return runtime::cudaMemset2D(target.ptr, target.pitch, value, extent.width,
-                               target.ysize == extent.height ? extent.height * extent.depth : extent.height);
+  return runtime::cudaMemset2D(
+      target.ptr, target.pitch, value, extent.width,
+      target.ysize == extent.height ? extent.height * extent.depth : extent.height);
 }
 
 cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr target, int value, struct cudaExtent extent,
                               cudaStream_t stream) {
-  return runtime::cudaMemset2DAsync(target.ptr, target.pitch, value, extent.width,
-                                    target.ysize == extent.height ? extent.height * extent.depth : extent.height,
-                                    stream);
+  return runtime::cudaMemset2DAsync(
+      target.ptr, target.pitch, value, extent.width,
+      target.ysize == extent.height ? extent.height * extent.depth : extent.height, stream);
 }
 
 }  // namespace gprofml::simgpu::runtime

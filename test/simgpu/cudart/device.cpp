@@ -14,7 +14,9 @@ int device_count() {
   return cuDeviceGetCount(&count) == CUDA_SUCCESS ? count : 0;
 }
 
-bool exists(int device) { return device >= 0 && device < device_count(); }
+bool exists(int device) {
+  return device >= 0 && device < device_count();
+}
 
 int attribute(int device, CUdevice_attribute name) {
   int value = 0;
@@ -28,22 +30,26 @@ std::size_t bytes_attribute(int device, CUdevice_attribute name) {
 
 void fill_limits(cudaDeviceProp& p, int device) {
   p.sharedMemPerBlock = bytes_attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
-  p.sharedMemPerBlockOptin = bytes_attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  p.sharedMemPerBlockOptin =
+      bytes_attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
   p.sharedMemPerMultiprocessor =
       bytes_attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
-  p.reservedSharedMemPerBlock = bytes_attribute(device, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+  p.reservedSharedMemPerBlock =
+      bytes_attribute(device, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
   p.regsPerBlock = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK);
   p.regsPerMultiprocessor = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
   p.warpSize = attribute(device, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
   p.memPitch = bytes_attribute(device, CU_DEVICE_ATTRIBUTE_MAX_PITCH);
   p.maxThreadsPerBlock = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-  p.maxThreadsPerMultiProcessor = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
-  p.maxBlocksPerMultiProcessor = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
+  p.maxThreadsPerMultiProcessor =
+      attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+  p.maxBlocksPerMultiProcessor =
+      attribute(device, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
   for (int axis = 0; axis < 3; ++axis) {
-    p.maxThreadsDim[axis] =
-        attribute(device, static_cast<CUdevice_attribute>(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + axis));
-    p.maxGridSize[axis] =
-        attribute(device, static_cast<CUdevice_attribute>(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + axis));
+    p.maxThreadsDim[axis] = attribute(
+        device, static_cast<CUdevice_attribute>(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + axis));
+    p.maxGridSize[axis] = attribute(
+        device, static_cast<CUdevice_attribute>(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + axis));
   }
   p.totalConstMem = bytes_attribute(device, CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY);
   p.textureAlignment = bytes_attribute(device, CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT);
@@ -74,7 +80,8 @@ void fill_abilities(cudaDeviceProp& p, int device) {
   p.ECCEnabled = 1;
   p.asyncEngineCount = attribute(device, CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT);
   p.persistingL2CacheMaxSize = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE);
-  p.accessPolicyMaxWindowSize = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE);
+  p.accessPolicyMaxWindowSize =
+      attribute(device, CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE);
 }
 
 cudaError_t device_call(int device, const void* result) {
@@ -86,21 +93,6 @@ cudaError_t device_call(int device, const void* result) {
     return cudaErrorInvalidValue;
   }
   return exists(device) ? cudaSuccess : cudaErrorInvalidDevice;
-}
-
-/// Makes a device's primary context this thread's current one.
-cudaError_t use_device(int device) {
-  ThreadState& thread = this_thread();
-  CUcontext context = nullptr;
-  cudaError_t result = error_of(cuDevicePrimaryCtxRetain(&context, device));
-  if (result == cudaSuccess) {
-    result = error_of(cuCtxSetCurrent(context));
-  }
-  if (result == cudaSuccess) {
-    thread.runtime_device = device;
-    load_registered_binaries();
-  }
-  return result;
 }
 
 }  // namespace
@@ -157,8 +149,10 @@ cudaError_t cudaSetDevice(int device) {
 
 cudaError_t cudaInitDevice(int device, unsigned, unsigned) {
   const cudaError_t ready = device_call(device, &device);
-  CUcontext context = nullptr;
-  return ready == cudaSuccess ? error_of(cuDevicePrimaryCtxRetain(&context, device)) : ready;
+  if (ready != cudaSuccess) {
+    return ready;
+  }
+  return primary_context(device) != nullptr ? cudaSuccess : cudaErrorInvalidDevice;
 }
 
 cudaError_t cudaGetDevice(int* device) {
@@ -175,7 +169,9 @@ cudaError_t cudaSetValidDevices(int* devices, int count) {
 
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
   const cudaError_t ready = need_driver();
-  return ready == cudaSuccess ? error_of(cuDevicePrimaryCtxSetFlags(this_thread().runtime_device, flags)) : ready;
+  return ready == cudaSuccess
+             ? error_of(cuDevicePrimaryCtxSetFlags(this_thread().runtime_device, flags))
+             : ready;
 }
 
 cudaError_t cudaGetDeviceFlags(unsigned* flags) {
@@ -205,25 +201,24 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
 
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   return with_context([&] {
-    CUcontext context = nullptr;
-    const CUresult result = cuDevicePrimaryCtxRetain(&context, peer);
-    return result == CUDA_SUCCESS ? cuCtxEnablePeerAccess(context, flags) : result;
+    const CUcontext context = primary_context(peer);
+    return context != nullptr ? cuCtxEnablePeerAccess(context, flags) : CUDA_ERROR_INVALID_DEVICE;
   });
 }
 
 cudaError_t cudaDeviceDisablePeerAccess(int peer) {
   return with_context([&] {
-    CUcontext context = nullptr;
-    const CUresult result = cuDevicePrimaryCtxRetain(&context, peer);
-    return result == CUDA_SUCCESS ? cuCtxDisablePeerAccess(context) : result;
+    const CUcontext context = primary_context(peer);
+    return context != nullptr ? cuCtxDisablePeerAccess(context) : CUDA_ERROR_INVALID_DEVICE;
   });
 }
 
-cudaError_t cudaDeviceGetP2PAttribute(int* value, enum cudaDeviceP2PAttr name, int device, int peer) {
+cudaError_t cudaDeviceGetP2PAttribute(int* value, enum cudaDeviceP2PAttr name, int device,
+                                      int peer) {
   const cudaError_t ready = device_call(device, value);
-  return ready == cudaSuccess
-             ? error_of(cuDeviceGetP2PAttribute(value, static_cast<CUdevice_P2PAttribute>(name), device, peer))
-             : ready;
+  return ready == cudaSuccess ? error_of(cuDeviceGetP2PAttribute(
+                                    value, static_cast<CUdevice_P2PAttribute>(name), device, peer))
+                              : ready;
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
@@ -256,7 +251,9 @@ cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config) {
   return with_context([&] { return cuCtxSetCacheConfig(static_cast<CUfunc_cache>(config)); });
 }
 
-cudaError_t cudaDriverGetVersion(int* version) { return error_of(cuDriverGetVersion(version)); }
+cudaError_t cudaDriverGetVersion(int* version) {
+  return error_of(cuDriverGetVersion(version));
+}
 
 cudaError_t cudaRuntimeGetVersion(int* version) {
   if (version == nullptr) {

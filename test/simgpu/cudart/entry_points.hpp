@@ -15,10 +15,21 @@ struct EntryPoint {
   void* address;
 };
 
+namespace runtime {
+
+/// Name of the kernel behind a host function's address or a cudaKernel_t; nullptr: no such.
+const char* name_of_kernel(const void* function);
+
+}  // namespace runtime
+
 /// A runtime call. Its failure is the thread's last error; "not ready" is no failure.
 template <class Parameters, class Body>
 cudaError_t runtime_call(const ApiId& id, const Parameters& parameters, Body&& body) {
-  const cudaError_t result = api<cudaError_t>(id, parameters, body);
+  const char* symbol = nullptr;
+  if constexpr (requires { parameters.func, parameters.args; }) {
+    symbol = runtime::name_of_kernel(parameters.func);
+  }
+  const cudaError_t result = api<cudaError_t>(id, parameters, body, symbol);
   if (result != cudaSuccess && result != cudaErrorNotReady) {
     this_thread().runtime_last_error = static_cast<std::uint32_t>(result);
   }

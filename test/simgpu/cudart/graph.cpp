@@ -14,7 +14,9 @@ static_assert(sizeof(cudaLaunchAttributeValue) == sizeof(CUlaunchAttributeValue)
 const CUgraphEdgeData* edges(const cudaGraphEdgeData* data) {
   return reinterpret_cast<const CUgraphEdgeData*>(data);
 }
-CUgraphEdgeData* edges(cudaGraphEdgeData* data) { return reinterpret_cast<CUgraphEdgeData*>(data); }
+CUgraphEdgeData* edges(cudaGraphEdgeData* data) {
+  return reinterpret_cast<CUgraphEdgeData*>(data);
+}
 
 CUcontext context() {
   CUcontext current = nullptr;
@@ -71,29 +73,36 @@ cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
   return ready == cudaSuccess ? error_of(cuGraphCreate(graph, flags)) : ready;
 }
 
-cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return error_of(cuGraphDestroy(graph)); }
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  return error_of(cuGraphDestroy(graph));
+}
 
 cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t original) {
   return error_of(cuGraphClone(clone, original));
 }
 
-cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-                                   size_t count, const struct cudaKernelNodeParams* parameters) {
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* dependencies, size_t count,
+                                   const struct cudaKernelNodeParams* parameters) {
   return with_context([&] {
     CUDA_KERNEL_NODE_PARAMS driver_parameters;
     const cudaError_t made = kernel_parameters(parameters, &driver_parameters);
-    return made == cudaSuccess ? cuGraphAddKernelNode(node, graph, dependencies, count, &driver_parameters)
-                               : static_cast<CUresult>(made);
+    return made == cudaSuccess
+               ? cuGraphAddKernelNode(node, graph, dependencies, count, &driver_parameters)
+               : static_cast<CUresult>(made);
   });
 }
 
-cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct cudaKernelNodeParams* parameters) {
+cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
+                                         const struct cudaKernelNodeParams* parameters) {
   CUDA_KERNEL_NODE_PARAMS driver_parameters;
   const cudaError_t made = kernel_parameters(parameters, &driver_parameters);
-  return made == cudaSuccess ? error_of(cuGraphKernelNodeSetParams(node, &driver_parameters)) : made;
+  return made == cudaSuccess ? error_of(cuGraphKernelNodeSetParams(node, &driver_parameters))
+                             : made;
 }
 
-cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams* parameters) {
+cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
+                                         struct cudaKernelNodeParams* parameters) {
   CUDA_KERNEL_NODE_PARAMS p;
   const CUresult result = cuGraphKernelNodeGetParams(node, &p);
   if (result == CUDA_SUCCESS) {
@@ -112,19 +121,23 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
                                              const struct cudaKernelNodeParams* parameters) {
   CUDA_KERNEL_NODE_PARAMS driver_parameters;
   const cudaError_t made = kernel_parameters(parameters, &driver_parameters);
-  return made == cudaSuccess ? error_of(cuGraphExecKernelNodeSetParams(exec, node, &driver_parameters)) : made;
+  return made == cudaSuccess
+             ? error_of(cuGraphExecKernelNodeSetParams(exec, node, &driver_parameters))
+             : made;
 }
 
-cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-                                   size_t count, const struct cudaMemcpy3DParms* parameters) {
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* dependencies, size_t count,
+                                   const struct cudaMemcpy3DParms* parameters) {
   const cudaError_t ready = need_context();
   return ready == cudaSuccess && parameters != nullptr
              ? add_copy(node, graph, dependencies, count, box_3d(*parameters))
              : (parameters == nullptr ? cudaErrorInvalidValue : ready);
 }
 
-cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-                                     size_t count, void* target, const void* source, size_t bytes,
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
+                                     const cudaGraphNode_t* dependencies, size_t count,
+                                     void* target, const void* source, size_t bytes,
                                      enum cudaMemcpyKind kind) {
   const cudaError_t ready = need_context();
   if (ready != cudaSuccess || !fits(kind, target, source)) {
@@ -133,13 +146,14 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph, c
   return add_copy(node, graph, dependencies, count, box_1d(target, source, bytes, kind));
 }
 
-cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const struct cudaMemcpy3DParms* parameters) {
+cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node,
+                                         const struct cudaMemcpy3DParms* parameters) {
   const CUDA_MEMCPY3D box = box_3d(*parameters);
   return error_of(cuGraphMemcpyNodeSetParams(node, &box));
 }
 
-cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* target, const void* source, size_t bytes,
-                                           enum cudaMemcpyKind kind) {
+cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* target, const void* source,
+                                           size_t bytes, enum cudaMemcpyKind kind) {
   const CUDA_MEMCPY3D box = box_1d(target, source, bytes, kind);
   return error_of(cuGraphMemcpyNodeSetParams(node, &box));
 }
@@ -150,14 +164,16 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
   return error_of(cuGraphExecMemcpyNodeSetParams(exec, node, &box, context()));
 }
 
-cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void* target,
-                                               const void* source, size_t bytes, enum cudaMemcpyKind kind) {
+cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                               void* target, const void* source, size_t bytes,
+                                               enum cudaMemcpyKind kind) {
   const CUDA_MEMCPY3D box = box_1d(target, source, bytes, kind);
   return error_of(cuGraphExecMemcpyNodeSetParams(exec, node, &box, context()));
 }
 
-cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-                                   size_t count, const struct cudaMemsetParams* parameters) {
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* dependencies, size_t count,
+                                   const struct cudaMemsetParams* parameters) {
   return with_context([&] {
     if (parameters == nullptr) {
       return CUDA_ERROR_INVALID_VALUE;
@@ -167,12 +183,14 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph, con
   });
 }
 
-cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const struct cudaMemsetParams* parameters) {
+cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node,
+                                         const struct cudaMemsetParams* parameters) {
   const CUDA_MEMSET_NODE_PARAMS driver_parameters = fill_parameters(*parameters);
   return error_of(cuGraphMemsetNodeSetParams(node, &driver_parameters));
 }
 
-cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMemsetParams* parameters) {
+cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node,
+                                         struct cudaMemsetParams* parameters) {
   CUDA_MEMSET_NODE_PARAMS p;
   const CUresult result = cuGraphMemsetNodeGetParams(node, &p);
   if (result == CUDA_SUCCESS) {
@@ -193,8 +211,9 @@ cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
   return error_of(cuGraphExecMemsetNodeSetParams(exec, node, &driver_parameters, context()));
 }
 
-cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-                                 size_t count, const struct cudaHostNodeParams* parameters) {
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                 const cudaGraphNode_t* dependencies, size_t count,
+                                 const struct cudaHostNodeParams* parameters) {
   if (parameters == nullptr) {
     return cudaErrorInvalidValue;
   }
@@ -202,12 +221,14 @@ cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph, const
   return error_of(cuGraphAddHostNode(node, graph, dependencies, count, &driver_parameters));
 }
 
-cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const struct cudaHostNodeParams* parameters) {
+cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node,
+                                       const struct cudaHostNodeParams* parameters) {
   const CUDA_HOST_NODE_PARAMS driver_parameters = host_parameters(*parameters);
   return error_of(cuGraphHostNodeSetParams(node, &driver_parameters));
 }
 
-cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNodeParams* parameters) {
+cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node,
+                                       struct cudaHostNodeParams* parameters) {
   CUDA_HOST_NODE_PARAMS p;
   const CUresult result = cuGraphHostNodeGetParams(node, &p);
   if (result == CUDA_SUCCESS) {
@@ -224,31 +245,36 @@ cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t
   return error_of(cuGraphExecHostNodeSetParams(exec, node, &driver_parameters));
 }
 
-cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-                                  size_t count) {
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                  const cudaGraphNode_t* dependencies, size_t count) {
   return error_of(cuGraphAddEmptyNode(node, graph, dependencies, count));
 }
 
 cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph,
-                                        const cudaGraphNode_t* dependencies, size_t count, cudaEvent_t event) {
+                                        const cudaGraphNode_t* dependencies, size_t count,
+                                        cudaEvent_t event) {
   return error_of(cuGraphAddEventRecordNode(node, graph, dependencies, count, event));
 }
 
-cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-                                      size_t count, cudaEvent_t event) {
+cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                      const cudaGraphNode_t* dependencies, size_t count,
+                                      cudaEvent_t event) {
   return error_of(cuGraphAddEventWaitNode(node, graph, dependencies, count, event));
 }
 
-cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event) {
+cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                 cudaEvent_t event) {
   return error_of(cuGraphExecEventRecordNodeSetEvent(exec, node, event));
 }
 
-cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event) {
+cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                               cudaEvent_t event) {
   return error_of(cuGraphExecEventWaitNodeSetEvent(exec, node, event));
 }
 
-cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-                                       size_t count, cudaGraph_t child) {
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                       const cudaGraphNode_t* dependencies, size_t count,
+                                       cudaGraph_t child) {
   return error_of(cuGraphAddChildGraphNode(node, graph, dependencies, count, child));
 }
 
@@ -282,44 +308,52 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGrap
   return error_of(cuGraphGetEdges(graph, from, to, edges(data), count));
 }
 
-cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes, cudaGraphEdgeData* data,
-                                         size_t* count) {
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes,
+                                         cudaGraphEdgeData* data, size_t* count) {
   return error_of(cuGraphNodeGetDependencies(node, nodes, edges(data), count));
 }
 
-cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* nodes, cudaGraphEdgeData* data,
-                                           size_t* count) {
+cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* nodes,
+                                           cudaGraphEdgeData* data, size_t* count) {
   return error_of(cuGraphNodeGetDependentNodes(node, nodes, edges(data), count));
 }
 
-cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
-                                     const cudaGraphEdgeData* data, size_t count) {
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                     const cudaGraphNode_t* to, const cudaGraphEdgeData* data,
+                                     size_t count) {
   return error_of(cuGraphAddDependencies(graph, from, to, edges(data), count));
 }
 
-cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
-                                        const cudaGraphEdgeData* data, size_t count) {
+cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                        const cudaGraphNode_t* to, const cudaGraphEdgeData* data,
+                                        size_t count) {
   return error_of(cuGraphRemoveDependencies(graph, from, to, edges(data), count));
 }
 
-cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) { return error_of(cuGraphDestroyNode(node)); }
+cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
+  return error_of(cuGraphDestroyNode(node));
+}
 
-cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node, cudaGraphNode_t original, cudaGraph_t clone) {
+cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node, cudaGraphNode_t original,
+                                     cudaGraph_t clone) {
   return error_of(cuGraphNodeFindInClone(node, original, clone));
 }
 
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags) {
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                          unsigned long long flags) {
   return with_context([&] { return cuGraphInstantiateWithFlags(exec, graph, flags); });
 }
 
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags) {
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                 unsigned long long flags) {
   return runtime::cudaGraphInstantiateWithFlags(exec, graph, flags);
 }
 
 cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t graph,
                                            cudaGraphInstantiateParams* parameters) {
   const cudaError_t result = runtime::cudaGraphInstantiateWithFlags(exec, graph, parameters->flags);
-  parameters->result_out = result == cudaSuccess ? cudaGraphInstantiateSuccess : cudaGraphInstantiateError;
+  parameters->result_out =
+      result == cudaSuccess ? cudaGraphInstantiateSuccess : cudaGraphInstantiateError;
   parameters->errNode_out = nullptr;
   return result;
 }
@@ -339,9 +373,12 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   return with_context([&] { return cuGraphLaunch(exec, stream_of(stream)); });
 }
 
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) { return error_of(cuGraphExecDestroy(exec)); }
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
+  return error_of(cuGraphExecDestroy(exec));
+}
 
-cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo* info) {
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                cudaGraphExecUpdateResultInfo* info) {
   CUgraphExecUpdateResultInfo driver_info{};
   const CUresult result = cuGraphExecUpdate(exec, graph, &driver_info);
   if (info != nullptr) {
@@ -361,11 +398,13 @@ cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, 
 }
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode) {
-  return with_context(
-      [&] { return cuStreamBeginCapture(stream_of(stream), static_cast<CUstreamCaptureMode>(mode)); });
+  return with_context([&] {
+    return cuStreamBeginCapture(stream_of(stream), static_cast<CUstreamCaptureMode>(mode));
+  });
 }
 
-cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t* nodes,
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
+                                          const cudaGraphNode_t* nodes,
                                           const cudaGraphEdgeData* data, size_t count,
                                           enum cudaStreamCaptureMode mode) {
   return with_context([&] {
@@ -385,17 +424,20 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureSta
 }
 
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus* status,
-                                     unsigned long long* id, cudaGraph_t* graph, const cudaGraphNode_t** nodes,
-                                     const cudaGraphEdgeData** data, size_t* count) {
+                                     unsigned long long* id, cudaGraph_t* graph,
+                                     const cudaGraphNode_t** nodes, const cudaGraphEdgeData** data,
+                                     size_t* count) {
   return with_context([&] {
-    return cuStreamGetCaptureInfo(stream_of(stream), reinterpret_cast<CUstreamCaptureStatus*>(status),
+    return cuStreamGetCaptureInfo(stream_of(stream),
+                                  reinterpret_cast<CUstreamCaptureStatus*>(status),
                                   reinterpret_cast<cuuint64_t*>(id), graph, nodes,
                                   reinterpret_cast<const CUgraphEdgeData**>(data), count);
   });
 }
 
 cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* nodes,
-                                                const cudaGraphEdgeData* data, size_t count, unsigned flags) {
+                                                const cudaGraphEdgeData* data, size_t count,
+                                                unsigned flags) {
   return with_context([&] {
     return cuStreamUpdateCaptureDependencies(stream_of(stream), nodes, edges(data), count, flags);
   });

@@ -8,8 +8,10 @@
 
 #include "test/simgpu/cudart/common.hpp"
 #include "test/simgpu/cudart/entry_points.hpp"
+#include "test/simgpu/engine/engine_lock.hpp"
 #include "test/simgpu/engine/error_names.hpp"
 #include "test/simgpu/engine/observer.hpp"
+#include "test/simgpu/engine/process.hpp"
 
 namespace gprofml::simgpu {
 
@@ -25,22 +27,47 @@ cudaError_t not_supported(const char* name) {
 
 namespace runtime {
 
-cudaError_t need_driver() { return error_of(is_initialised() ? initialise() : cuInit(0)); }
+cudaError_t need_driver() {
+  return error_of(is_initialised() ? initialise() : cuInit(0));
+}
 
 cudaError_t need_context() {
   ThreadState& thread = this_thread();
   if (!thread.contexts.empty()) {
     return cudaSuccess;
   }
-  cudaError_t result = need_driver();
+  const cudaError_t result = need_driver();
   if (result != cudaSuccess) {
     return result;
   }
-  CUcontext context = nullptr;
-  result = error_of(cuDevicePrimaryCtxRetain(&context, thread.runtime_device));
-  if (result == cudaSuccess) {
-    result = error_of(cuCtxSetCurrent(context));
+  return use_device(thread.runtime_device);
+}
+
+CUcontext primary_context(int device) {
+  {
+    const EngineLock lock;
+    std::deque<Device>& all = process_devices();
+    const auto index = static_cast<std::size_t>(device);
+    if (device >= 0 && index < all.size() && all[index].primary != nullptr) {
+      return reinterpret_cast<CUcontext>(all[index].primary);
+    }
   }
+  CUcontext context = nullptr;
+  cuDevicePrimaryCtxRetain(&context, device);
+  return context;
+}
+
+cudaError_t use_device(int device) {
+  const CUcontext context = primary_context(device);
+  if (context == nullptr) {
+    return cudaErrorInvalidDevice;
+  }
+  ThreadState& thread = this_thread();
+  thread.runtime_device = device;
+  if (reinterpret_cast<CUcontext>(current_context()) == context) {
+    return cudaSuccess;
+  }
+  const cudaError_t result = error_of(cuCtxSetCurrent(context));
   if (result == cudaSuccess) {
     load_registered_binaries();
   }
@@ -65,24 +92,27 @@ extern "C" {
 cudaError_t cudaGetLastError() {
   using namespace gprofml::simgpu;
   const char none = 0;
-  return api<cudaError_t>({ApiCall::Domain::runtime, CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020,
-                           "cudaGetLastError_v3020", "cudaGetLastError", false},
-                          none, [] {
-                            const auto error = static_cast<cudaError_t>(this_thread().runtime_last_error);
-                            this_thread().runtime_last_error = 0;
-                            return error;
-                          });
+  return api<cudaError_t>(
+      {ApiCall::Domain::runtime, CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020,
+       "cudaGetLastError_v3020", "cudaGetLastError", false},
+      none, [] {
+        const auto error = static_cast<cudaError_t>(this_thread().runtime_last_error);
+        this_thread().runtime_last_error = 0;
+        return error;
+      });
 }
 
 cudaError_t cudaPeekAtLastError() {
   using namespace gprofml::simgpu;
   const char none = 0;
-  return api<cudaError_t>({ApiCall::Domain::runtime, CUPTI_RUNTIME_TRACE_CBID_cudaPeekAtLastError_v3020,
-                           "cudaPeekAtLastError_v3020", "cudaPeekAtLastError", false},
-                          none, [] { return static_cast<cudaError_t>(this_thread().runtime_last_error); });
+  return api<cudaError_t>(
+      {ApiCall::Domain::runtime, CUPTI_RUNTIME_TRACE_CBID_cudaPeekAtLastError_v3020,
+       "cudaPeekAtLastError_v3020", "cudaPeekAtLastError", false},
+      none, [] { return static_cast<cudaError_t>(this_thread().runtime_last_error); });
 }
 
-cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind kind) {
+cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                            cudaChannelFormatKind kind) {
   return {x, y, z, w, kind};
 }
 

@@ -18,8 +18,8 @@ bool valid_shape(dim3 grid, dim3 block) {
          grid.x <= 2147483647U && threads > 0 && threads <= 1024 && block.z <= 64;
 }
 
-cudaError_t launch(const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared,
-                   cudaStream_t stream, bool cooperative) {
+cudaError_t launch(const void* function, dim3 grid, dim3 block, void** arguments,
+                   std::size_t shared, cudaStream_t stream, bool cooperative) {
   const cudaError_t ready = need_context();
   if (ready != cudaSuccess) {
     return ready;
@@ -29,26 +29,29 @@ cudaError_t launch(const void* function, dim3 grid, dim3 block, void** arguments
     return kernel == nullptr ? cudaErrorInvalidDeviceFunction : cudaErrorInvalidConfiguration;
   }
   if (cooperative) {
-    return error_of(cuLaunchCooperativeKernel(kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
-                                              static_cast<unsigned>(shared), stream_of(stream), arguments));
+    return error_of(cuLaunchCooperativeKernel(kernel, grid.x, grid.y, grid.z, block.x, block.y,
+                                              block.z, static_cast<unsigned>(shared),
+                                              stream_of(stream), arguments));
   }
   return error_of(cuLaunchKernel(kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
-                                 static_cast<unsigned>(shared), stream_of(stream), arguments, nullptr));
+                                 static_cast<unsigned>(shared), stream_of(stream), arguments,
+                                 nullptr));
 }
 
 }  // namespace
 
-cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared,
-                             cudaStream_t stream) {
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                             size_t shared, cudaStream_t stream) {
   return launch(function, grid, block, arguments, shared, stream, false);
 }
 
-cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
-                                        size_t shared, cudaStream_t stream) {
+cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block,
+                                        void** arguments, size_t shared, cudaStream_t stream) {
   return launch(function, grid, block, arguments, shared, stream, true);
 }
 
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void** arguments) {
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
+                                void** arguments) {
   const cudaError_t ready = need_context();
   if (ready != cudaSuccess || config == nullptr) {
     return config == nullptr ? cudaErrorInvalidValue : ready;
@@ -81,7 +84,8 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes* attributes, const v
   return with_context([&] {
     const CUfunction kernel = kernel_of(function);
     if (kernel == nullptr || attributes == nullptr) {
-      return kernel == nullptr ? static_cast<CUresult>(cudaErrorInvalidDeviceFunction) : CUDA_ERROR_INVALID_VALUE;
+      return kernel == nullptr ? static_cast<CUresult>(cudaErrorInvalidDeviceFunction)
+                               : CUDA_ERROR_INVALID_VALUE;
     }
     const auto get = [kernel](CUfunction_attribute name) {
       int value = 0;
@@ -89,7 +93,8 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes* attributes, const v
       return value;
     };
     *attributes = {};
-    attributes->sharedSizeBytes = static_cast<std::size_t>(get(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES));
+    attributes->sharedSizeBytes =
+        static_cast<std::size_t>(get(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES));
     attributes->constSizeBytes = static_cast<std::size_t>(get(CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES));
     attributes->localSizeBytes = static_cast<std::size_t>(get(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES));
     attributes->maxThreadsPerBlock = get(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
@@ -105,8 +110,9 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes* attributes, const v
 cudaError_t cudaFuncSetAttribute(const void* function, enum cudaFuncAttribute name, int value) {
   return with_context([&] {
     const CUfunction kernel = kernel_of(function);
-    return kernel == nullptr ? static_cast<CUresult>(cudaErrorInvalidDeviceFunction)
-                             : cuFuncSetAttribute(kernel, static_cast<CUfunction_attribute>(name), value);
+    return kernel == nullptr
+               ? static_cast<CUresult>(cudaErrorInvalidDeviceFunction)
+               : cuFuncSetAttribute(kernel, static_cast<CUfunction_attribute>(name), value);
   });
 }
 
@@ -121,14 +127,16 @@ cudaError_t cudaFuncSetCacheConfig(const void* function, enum cudaFuncCache conf
 cudaError_t cudaFuncGetName(const char** name, const void* function) {
   return with_context([&] {
     const CUfunction kernel = kernel_of(function);
-    return kernel == nullptr ? static_cast<CUresult>(cudaErrorInvalidDeviceFunction) : cuFuncGetName(name, kernel);
+    return kernel == nullptr ? static_cast<CUresult>(cudaErrorInvalidDeviceFunction)
+                             : cuFuncGetName(name, kernel);
   });
 }
 
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, const void* symbol) {
   return with_context([&] {
     *function = reinterpret_cast<cudaFunction_t>(kernel_of(symbol));
-    return *function == nullptr ? static_cast<CUresult>(cudaErrorInvalidDeviceFunction) : CUDA_SUCCESS;
+    return *function == nullptr ? static_cast<CUresult>(cudaErrorInvalidDeviceFunction)
+                                : CUDA_SUCCESS;
   });
 }
 
@@ -137,27 +145,31 @@ cudaError_t cudaGetKernel(cudaKernel_t* kernel, const void* symbol) {
   return *kernel == nullptr ? cudaErrorInvalidDeviceFunction : cudaSuccess;
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function,
-                                                                   int block_size, size_t shared, unsigned flags) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
+                                                                   const void* function,
+                                                                   int block_size, size_t shared,
+                                                                   unsigned flags) {
   return with_context([&] {
     const CUfunction kernel = kernel_of(function);
     return kernel == nullptr ? static_cast<CUresult>(cudaErrorInvalidDeviceFunction)
-                             : cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, kernel, block_size,
-                                                                                    shared, flags);
+                             : cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+                                   blocks, kernel, block_size, shared, flags);
   });
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int block_size,
-                                                          size_t shared) {
-  return runtime::cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_size, shared, 0);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
+                                                          int block_size, size_t shared) {
+  return runtime::cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function,
+                                                                         block_size, shared, 0);
 }
 
-cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* function, int blocks,
-                                                      int block_size) {
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* function,
+                                                      int blocks, int block_size) {
   return with_context([&] {
     const CUfunction kernel = kernel_of(function);
-    return kernel == nullptr ? static_cast<CUresult>(cudaErrorInvalidDeviceFunction)
-                             : cuOccupancyAvailableDynamicSMemPerBlock(bytes, kernel, blocks, block_size);
+    return kernel == nullptr
+               ? static_cast<CUresult>(cudaErrorInvalidDeviceFunction)
+               : cuOccupancyAvailableDynamicSMemPerBlock(bytes, kernel, blocks, block_size);
   });
 }
 
@@ -168,24 +180,25 @@ extern "C" {
 
 using namespace gprofml::simgpu;
 
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
-                               cudaStream_t stream) {
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+                               std::size_t shared, cudaStream_t stream) {
   const cudaLaunchKernel_v7000_params parameters{kernel, grid, block, arguments, shared, stream};
-  return runtime_call({ApiCall::Domain::runtime, CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000,
-                       "__cudaLaunchKernel_v13000", "__cudaLaunchKernel", false},
-                      parameters, [&] {
-                        return runtime::cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
-                      });
+  return runtime_call(
+      {ApiCall::Domain::runtime, CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000,
+       "__cudaLaunchKernel_v13000", "__cudaLaunchKernel", false},
+      parameters,
+      [&] { return runtime::cudaLaunchKernel(kernel, grid, block, arguments, shared, stream); });
 }
 
 cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
                                     std::size_t shared, cudaStream_t stream) {
-  const cudaLaunchKernel_ptsz_v7000_params parameters{kernel, grid, block, arguments, shared, stream};
-  return runtime_call({ApiCall::Domain::runtime, CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_ptsz_v13000,
-                       "__cudaLaunchKernel_ptsz_v13000", "__cudaLaunchKernel", true},
-                      parameters, [&] {
-                        return runtime::cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
-                      });
+  const cudaLaunchKernel_ptsz_v7000_params parameters{kernel,    grid,   block,
+                                                      arguments, shared, stream};
+  return runtime_call(
+      {ApiCall::Domain::runtime, CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_ptsz_v13000,
+       "__cudaLaunchKernel_ptsz_v13000", "__cudaLaunchKernel", true},
+      parameters,
+      [&] { return runtime::cudaLaunchKernel(kernel, grid, block, arguments, shared, stream); });
 }
 
 }  // extern "C"

@@ -6,9 +6,13 @@
 namespace gprofml::simgpu::runtime {
 namespace {
 
-CUdeviceptr address(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
+CUdeviceptr address(const void* pointer) {
+  return reinterpret_cast<CUdeviceptr>(pointer);
+}
 
-CUdeviceptr* out(void** pointer) { return reinterpret_cast<CUdeviceptr*>(pointer); }
+CUdeviceptr* out(void** pointer) {
+  return reinterpret_cast<CUdeviceptr*>(pointer);
+}
 
 CUmemLocation location_of(const cudaMemLocation& location) {
   CUmemLocation result{};
@@ -34,7 +38,8 @@ cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t 
 cudaError_t cudaMalloc3D(struct cudaPitchedPtr* pointer, struct cudaExtent extent) {
   return with_context([&] {
     CUdeviceptr base = 0;
-    const CUresult result = cuMemAllocPitch(&base, &pointer->pitch, extent.width, extent.height * extent.depth, 4);
+    const CUresult result =
+        cuMemAllocPitch(&base, &pointer->pitch, extent.width, extent.height * extent.depth, 4);
     pointer->ptr = reinterpret_cast<void*>(base);
     pointer->xsize = extent.width;
     pointer->ysize = extent.height;
@@ -43,7 +48,8 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr* pointer, struct cudaExtent exten
 }
 
 cudaError_t cudaFree(void* pointer) {
-  return with_context([&] { return pointer == nullptr ? CUDA_SUCCESS : cuMemFree(address(pointer)); });
+  return with_context(
+      [&] { return pointer == nullptr ? CUDA_SUCCESS : cuMemFree(address(pointer)); });
 }
 
 cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
@@ -67,7 +73,8 @@ cudaError_t cudaHostUnregister(void* pointer) {
 }
 
 cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* pointer, unsigned flags) {
-  return with_context([&] { return cuMemHostGetDevicePointer(out(device_pointer), pointer, flags); });
+  return with_context(
+      [&] { return cuMemHostGetDevicePointer(out(device_pointer), pointer, flags); });
 }
 
 cudaError_t cudaHostGetFlags(unsigned* flags, void* pointer) {
@@ -78,17 +85,19 @@ cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
   return with_context([&] { return cuMemAllocManaged(out(pointer), bytes, flags); });
 }
 
-cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, struct cudaMemLocation location, unsigned flags,
-                                 cudaStream_t stream) {
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, struct cudaMemLocation location,
+                                 unsigned flags, cudaStream_t stream) {
   return with_context([&] {
-    return cuMemPrefetchAsync(address(pointer), bytes, location_of(location), flags, stream_of(stream));
+    return cuMemPrefetchAsync(address(pointer), bytes, location_of(location), flags,
+                              stream_of(stream));
   });
 }
 
 cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, enum cudaMemoryAdvise advice,
                           struct cudaMemLocation location) {
   return with_context([&] {
-    return cuMemAdvise(address(pointer), bytes, static_cast<CUmem_advise>(advice), location_of(location));
+    return cuMemAdvise(address(pointer), bytes, static_cast<CUmem_advise>(advice),
+                       location_of(location));
   });
 }
 
@@ -96,7 +105,8 @@ cudaError_t cudaMemGetInfo(size_t* available, size_t* total) {
   return with_context([&] { return cuMemGetInfo(available, total); });
 }
 
-cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes* attributes, const void* pointer) {
+cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes* attributes,
+                                     const void* pointer) {
   const cudaError_t ready = need_context();
   if (ready != cudaSuccess || attributes == nullptr) {
     return attributes == nullptr ? cudaErrorInvalidValue : ready;
@@ -105,7 +115,8 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes* attributes, c
   unsigned managed = 0;
   int device = 0;
   *attributes = {};
-  if (cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address(pointer)) != CUDA_SUCCESS) {
+  if (cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address(pointer)) !=
+      CUDA_SUCCESS) {
     attributes->type = cudaMemoryTypeUnregistered;
     attributes->device = -2;
     attributes->hostPointer = const_cast<void*>(pointer);
@@ -113,12 +124,13 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes* attributes, c
   }
   cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address(pointer));
   cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address(pointer));
-  attributes->type = managed != 0                ? cudaMemoryTypeManaged
+  attributes->type = managed != 0                 ? cudaMemoryTypeManaged
                      : type == CU_MEMORYTYPE_HOST ? cudaMemoryTypeHost
                                                   : cudaMemoryTypeDevice;
   attributes->device = device;
   attributes->devicePointer = const_cast<void*>(pointer);
-  attributes->hostPointer = attributes->type == cudaMemoryTypeDevice ? nullptr : const_cast<void*>(pointer);
+  attributes->hostPointer =
+      attributes->type == cudaMemoryTypeDevice ? nullptr : const_cast<void*>(pointer);
   return cudaSuccess;
 }
 
@@ -127,17 +139,21 @@ cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
     return cudaErrorInvalidValue;
   }
   *pointer = nullptr;
-  return with_context(
-      [&] { return bytes == 0 ? CUDA_SUCCESS : cuMemAllocAsync(out(pointer), bytes, stream_of(stream)); });
+  return with_context([&] {
+    return bytes == 0 ? CUDA_SUCCESS : cuMemAllocAsync(out(pointer), bytes, stream_of(stream));
+  });
 }
 
-cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
-  return with_context([&] { return cuMemAllocFromPoolAsync(out(pointer), bytes, pool, stream_of(stream)); });
+cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool,
+                                    cudaStream_t stream) {
+  return with_context(
+      [&] { return cuMemAllocFromPoolAsync(out(pointer), bytes, pool, stream_of(stream)); });
 }
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
-  return with_context(
-      [&] { return pointer == nullptr ? CUDA_SUCCESS : cuMemFreeAsync(address(pointer), stream_of(stream)); });
+  return with_context([&] {
+    return pointer == nullptr ? CUDA_SUCCESS : cuMemFreeAsync(address(pointer), stream_of(stream));
+  });
 }
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
@@ -163,9 +179,13 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const struct cudaMemPoolProps
              : ready;
 }
 
-cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) { return error_of(cuMemPoolDestroy(pool)); }
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
+  return error_of(cuMemPoolDestroy(pool));
+}
 
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep) { return error_of(cuMemPoolTrimTo(pool, keep)); }
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep) {
+  return error_of(cuMemPoolTrimTo(pool, keep));
+}
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr name, void* value) {
   return error_of(cuMemPoolGetAttribute(pool, static_cast<CUmemPool_attribute>(name), value));
@@ -175,14 +195,17 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr nam
   return error_of(cuMemPoolSetAttribute(pool, static_cast<CUmemPool_attribute>(name), value));
 }
 
-cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc* descriptions, size_t count) {
-  return error_of(cuMemPoolSetAccess(pool, reinterpret_cast<const CUmemAccessDesc*>(descriptions), count));
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc* descriptions,
+                                 size_t count) {
+  return error_of(
+      cuMemPoolSetAccess(pool, reinterpret_cast<const CUmemAccessDesc*>(descriptions), count));
 }
 
 cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags* flags, cudaMemPool_t pool,
                                  struct cudaMemLocation* location) {
   CUmemLocation driver_location = location_of(*location);
-  return error_of(cuMemPoolGetAccess(reinterpret_cast<CUmemAccess_flags*>(flags), pool, &driver_location));
+  return error_of(
+      cuMemPoolGetAccess(reinterpret_cast<CUmemAccess_flags*>(flags), pool, &driver_location));
 }
 
 cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {

@@ -1,6 +1,7 @@
 // What nvcc's start-up code registers: binaries, kernels and variables; and the launches of <<<>>>.
 #include <cupti_runtime_cbid.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -61,6 +62,10 @@ CUfunction kernel_of(const void* function) {
   return reinterpret_cast<CUfunction>(live<Function>(function));
 }
 
+const char* name_of_kernel(const void* function) {
+  return kernel_name(reinterpret_cast<const void*>(kernel_of(function)));
+}
+
 void load_registered_binaries() {
   std::vector<const void*> images;
   {
@@ -82,7 +87,14 @@ Variable variable_of(const void* symbol) {
   const EngineLock engine_lock;
   Context* context = current_context();
   const std::lock_guard lock(registered().mutex);
-  const auto found = registered().variables.find(symbol);
+  auto found = registered().variables.find(symbol);
+  if (found == registered().variables.end()) {
+    // nvcc lets programs take the address of a managed variable's memory instead.
+    const auto address = reinterpret_cast<std::uint64_t>(symbol);
+    found = std::find_if(
+        registered().variables.begin(), registered().variables.end(),
+        [address](const auto& variable) { return variable.second.managed == address; });
+  }
   if (found == registered().variables.end() || context == nullptr) {
     return {};
   }
@@ -127,20 +139,22 @@ void __cudaRegisterFatBinaryEnd(void**) {}
 
 void __cudaUnregisterFatBinary(void**) {}
 
-void __cudaRegisterFunction(void** binary, const char* host_function, char*, const char* name, int, void*, void*,
-                            void*, void*, int*) {
+void __cudaRegisterFunction(void** binary, const char* host_function, char*, const char* name, int,
+                            void*, void*, void*, void*, int*) {
   const EngineLock engine_lock;
   Function* function = make_function(reinterpret_cast<Binary*>(binary)->module, name);
   const std::lock_guard lock(registered().mutex);
   registered().kernels[host_function] = function;
 }
 
-void __cudaRegisterVar(void**, char* host_variable, char*, const char*, int, std::size_t bytes, int, int) {
+void __cudaRegisterVar(void**, char* host_variable, char*, const char*, int, std::size_t bytes, int,
+                       int) {
   const std::lock_guard lock(registered().mutex);
   registered().variables[host_variable].bytes = bytes;
 }
 
-void __cudaRegisterManagedVar(void**, void** host_pointer, char*, const char*, int, std::size_t bytes, int, int) {
+void __cudaRegisterManagedVar(void**, void** host_pointer, char*, const char*, int,
+                              std::size_t bytes, int, int) {
   const EngineLock engine_lock;
   const std::lock_guard lock(registered().mutex);
   DeviceVariable& variable = registered().variables[host_pointer];
@@ -149,9 +163,12 @@ void __cudaRegisterManagedVar(void**, void** host_pointer, char*, const char*, i
   *host_pointer = reinterpret_cast<void*>(variable.managed);
 }
 
-char __cudaInitModule(void**) { return 1; }
+char __cudaInitModule(void**) {
+  return 1;
+}
 
-unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared, struct CUstream_st* stream) {
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared,
+                                     struct CUstream_st* stream) {
   t_shapes.push_back({grid, block, shared, stream});
   return 0;
 }

@@ -51,7 +51,8 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t target, cudaStream_t source) {
   return with_context([&] { return cuStreamCopyAttributes(stream_of(target), stream_of(source)); });
 }
 
-cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID name, cudaLaunchAttributeValue* value) {
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID name,
+                                   cudaLaunchAttributeValue* value) {
   return with_context([&] {
     return cuStreamGetAttribute(stream_of(stream), static_cast<CUstreamAttrID>(name),
                                 reinterpret_cast<CUstreamAttrValue*>(value));
@@ -66,9 +67,11 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID na
   });
 }
 
-cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t bytes, unsigned flags) {
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t bytes,
+                                     unsigned flags) {
   return with_context([&] {
-    return cuStreamAttachMemAsync(stream_of(stream), reinterpret_cast<CUdeviceptr>(pointer), bytes, flags);
+    return cuStreamAttachMemAsync(stream_of(stream), reinterpret_cast<CUdeviceptr>(pointer), bytes,
+                                  flags);
   });
 }
 
@@ -76,9 +79,11 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
   return with_context([&] { return cuLaunchHostFunc(stream_of(stream), function, data); });
 }
 
-cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned flags) {
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
+                                  unsigned flags) {
   return with_context([&] {
-    return cuStreamAddCallback(stream_of(stream), reinterpret_cast<CUstreamCallback>(callback), data, flags);
+    return cuStreamAddCallback(stream_of(stream), reinterpret_cast<CUstreamCallback>(callback),
+                               data, flags);
   });
 }
 

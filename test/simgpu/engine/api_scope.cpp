@@ -21,14 +21,14 @@ void log_call(const ApiCall& call, const ThreadState& thread) {
         R"({{"type":"call","domain":"{}","name":"{}","id":{},"start":{},"end":{},"correlation":{},)"
         R"("thread":{},"level":{},"context":{},"result":{}}})",
         call.domain == ApiCall::Domain::runtime ? "runtime" : "driver", call.name, call.callback_id,
-        call.start_ns, call.end_ns, call.correlation, thread.ordinal, thread.depth,
-        call.context_id, call.result));
+        call.start_ns, call.end_ns, call.correlation, thread.ordinal, thread.depth, call.context_id,
+        call.result));
   }
 }
 
 }  // namespace
 
-ApiScope::ApiScope(const ApiId& id, const void* parameters)
+ApiScope::ApiScope(const ApiId& id, const void* parameters, const char* symbol)
     : id_(id), outer_(this_thread().scope), own_cost_ns_(model().call_cost(id.cost_name)) {
   ThreadState& thread = this_thread();
   if (thread.depth == 0) {
@@ -39,6 +39,7 @@ ApiScope::ApiScope(const ApiId& id, const void* parameters)
   call_.callback_id = id.callback_id;
   call_.name = id.name;
   call_.parameters = parameters;
+  call_.symbol = symbol;
   call_.correlation = thread.correlation;
   call_.tid = thread.tid;
   call_.pthread = static_cast<std::uint64_t>(pthread_self());
@@ -79,6 +80,14 @@ std::uint32_t refusal() {
   return this_thread().is_worker ? static_cast<std::uint32_t>(CUDA_ERROR_NOT_PERMITTED) : 0U;
 }
 
-ApiScope* current_scope() { return this_thread().scope; }
+const char* kernel_name(const void* handle) {
+  const EngineLock lock;
+  const Function* function = live<Function>(handle);
+  return function != nullptr ? function->name : nullptr;
+}
+
+ApiScope* current_scope() {
+  return this_thread().scope;
+}
 
 }  // namespace gprofml::simgpu

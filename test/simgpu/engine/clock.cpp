@@ -35,7 +35,9 @@ bool clock_is_virtual() {
   return is_virtual;
 }
 
-std::int64_t now_ns() { return clock_is_virtual() ? this_thread().virtual_ns : realtime_ns(); }
+std::int64_t now_ns() {
+  return clock_is_virtual() ? this_thread().virtual_ns : realtime_ns();
+}
 
 bool finished_by_now(std::int64_t end_ns) {
   return end_ns <= (clock_is_virtual() ? g_latest_ns.load() : realtime_ns());

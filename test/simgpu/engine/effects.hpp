@@ -1,7 +1,7 @@
-// What really happens when the GPU "works": bytes are moved and host functions are called. An effect
-// whose predecessors are all done runs on the submitting thread at once; behind a host function it
-// waits for the worker thread, which runs effects in the order of their submission (virtual clock)
-// or at their time (wall clock).
+// What really happens when the GPU "works": bytes are moved and host functions are called. An
+// effect whose predecessors are all done runs on the submitting thread at once; behind a host
+// function it waits for the worker thread, which runs effects in the order of their submission
+// (virtual clock) or at their time (wall clock).
 #pragma once
 
 #include <cstdint>

@@ -43,7 +43,9 @@ void deliver() {
 
 EngineLock::EngineLock() : lock_(engine_mutex()) {}
 
-EngineLock::~EngineLock() noexcept { release(); }
+EngineLock::~EngineLock() noexcept {
+  release();
+}
 
 void EngineLock::release() {
   if (lock_.owns_lock()) {
@@ -58,16 +60,28 @@ void tell(std::function<void(Observer&)> what) {
   }
 }
 
-void run_after_unlock(std::function<void()> what) { t_after_unlock.push_back(std::move(what)); }
+void run_after_unlock(std::function<void()> what) {
+  t_after_unlock.push_back(std::move(what));
+}
 
-Observer* current_observer() { return g_observer.load(std::memory_order_acquire); }
+Observer* current_observer() {
+  return g_observer.load(std::memory_order_acquire);
+}
 
-void set_observer(Observer* observer) { g_observer.store(observer, std::memory_order_release); }
+void set_observer(Observer* observer) {
+  g_observer.store(observer, std::memory_order_release);
+}
 
-void register_handle(HandleKind kind, const void* object) { handles(kind).insert(object); }
+void register_handle(HandleKind kind, const void* object) {
+  handles(kind).insert(object);
+}
 
-void forget_handle(HandleKind kind, const void* object) { handles(kind).erase(object); }
+void forget_handle(HandleKind kind, const void* object) {
+  handles(kind).erase(object);
+}
 
-bool is_live(HandleKind kind, const void* object) { return handles(kind).count(object) != 0; }
+bool is_live(HandleKind kind, const void* object) {
+  return handles(kind).count(object) != 0;
+}
 
 }  // namespace gprofml::simgpu

@@ -33,7 +33,18 @@ void run_after_unlock(std::function<void()> what);
 Observer* current_observer();
 
 /// Handles that the program holds. A handle that is not registered as this kind is nullptr.
-enum class HandleKind : std::uint8_t { context, stream, event, module, function, graph, node, graph_exec, pool, kCount };
+enum class HandleKind : std::uint8_t {
+  context,
+  stream,
+  event,
+  module,
+  function,
+  graph,
+  node,
+  graph_exec,
+  pool,
+  kCount
+};
 
 void register_handle(HandleKind kind, const void* object);
 void forget_handle(HandleKind kind, const void* object);

@@ -22,9 +22,9 @@ CUgraphNode handle_of(const GraphNode* node) {
 }
 
 const char* kind_name(const Operation& operation) {
-  static constexpr const char* kNames[] = {"empty", "kernel", "copy", "fill", "host_function",
-                                           "event_record", "event_wait", "child_graph",
-                                           "allocate", "release"};
+  static constexpr const char* kNames[] = {
+      "empty",        "kernel",     "copy",        "fill",     "host_function",
+      "event_record", "event_wait", "child_graph", "allocate", "release"};
   return kNames[static_cast<int>(operation.kind)];
 }
 
@@ -165,19 +165,20 @@ std::vector<GraphNode*> flatten(const Graph& graph, Graph& into,
   return result.empty() ? before : result;
 }
 
+/// A node goes on with the lowest lane among those dependencies that nobody goes on with yet.
 void assign_lanes(GraphExec& exec) {
   std::set<const GraphNode*> continued;
   int lanes = 0;
   for (GraphNode* node : in_order(*exec.clone)) {
-    const auto found = std::find_if(
-        node->dependencies.begin(), node->dependencies.end(),
-        [&continued](const GraphNode* dependency) { return continued.count(dependency) == 0; });
-    if (found != node->dependencies.end()) {
-      continued.insert(*found);
-      node->lane = (*found)->lane;
-    } else {
-      node->lane = lanes++;
+    const GraphNode* before = nullptr;
+    for (const GraphNode* dependency : node->dependencies) {
+      if (continued.count(dependency) == 0 &&
+          (before == nullptr || dependency->lane < before->lane)) {
+        before = dependency;
+      }
     }
+    continued.insert(before);
+    node->lane = before != nullptr ? before->lane : lanes++;
   }
   for (int lane = 1; lane < lanes; ++lane) {
     exec.lanes.push_back(next_id(IdKind::stream));
@@ -203,9 +204,9 @@ void leave_capture(const std::shared_ptr<Capture>& capture) {
 
 CUgraphNodeType type_of(const GraphNode& node) {
   static constexpr CUgraphNodeType kTypes[] = {
-      CU_GRAPH_NODE_TYPE_EMPTY,        CU_GRAPH_NODE_TYPE_KERNEL,     CU_GRAPH_NODE_TYPE_MEMCPY,
-      CU_GRAPH_NODE_TYPE_MEMSET,       CU_GRAPH_NODE_TYPE_HOST,       CU_GRAPH_NODE_TYPE_EVENT_RECORD,
-      CU_GRAPH_NODE_TYPE_WAIT_EVENT,   CU_GRAPH_NODE_TYPE_GRAPH,      CU_GRAPH_NODE_TYPE_MEM_ALLOC,
+      CU_GRAPH_NODE_TYPE_EMPTY,      CU_GRAPH_NODE_TYPE_KERNEL, CU_GRAPH_NODE_TYPE_MEMCPY,
+      CU_GRAPH_NODE_TYPE_MEMSET,     CU_GRAPH_NODE_TYPE_HOST,   CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+      CU_GRAPH_NODE_TYPE_WAIT_EVENT, CU_GRAPH_NODE_TYPE_GRAPH,  CU_GRAPH_NODE_TYPE_MEM_ALLOC,
       CU_GRAPH_NODE_TYPE_MEM_FREE};
   return kTypes[static_cast<int>(node.operation.kind)];
 }
@@ -216,8 +217,8 @@ Graph* make_graph(const Graph* original, bool executable) {
   graph->is_executable = executable;
   register_handle(HandleKind::graph, graph);
   ResourceEvent event;
-  event.what = original != nullptr ? ResourceEvent::What::graph_cloned
-                                   : ResourceEvent::What::graph_created;
+  event.what =
+      original != nullptr ? ResourceEvent::What::graph_cloned : ResourceEvent::What::graph_created;
   event.graph = handle_of(graph);
   event.original_graph = handle_of(original);
   tell_resource(event, current_context());
@@ -249,9 +250,9 @@ GraphNode* add_node(Graph& graph, Operation operation, std::vector<GraphNode*> d
   node->original = original;
   graph.nodes.push_back(node);
   register_handle(HandleKind::node, node);
-  tell_node(original != nullptr ? ResourceEvent::What::node_cloned
-                                : ResourceEvent::What::node_created,
-            *node);
+  tell_node(
+      original != nullptr ? ResourceEvent::What::node_cloned : ResourceEvent::What::node_created,
+      *node);
   log_node(original != nullptr ? "cloned" : "created", *node);
   for (const GraphNode* dependency : node->dependencies) {
     tell_dependency(ResourceEvent::What::dependency_created, *dependency, *node);
@@ -366,11 +367,11 @@ CUresult update_exec(GraphExec& exec, const Graph& graph, const GraphNode** diff
   walk(graph);
   const std::vector<GraphNode*>& present = exec.clone->nodes;
   for (std::size_t i = 0; i < std::max(wanted.size(), present.size()); ++i) {
-    const bool same = i < wanted.size() && i < present.size() &&
-                      wanted[i]->operation.kind == present[i]->operation.kind &&
-                      (wanted[i]->dependencies.size() == present[i]->dependencies.size() ||
-                       wanted[i]->graph != &graph ||
-                       wanted[i]->operation.kind == Operation::Kind::child_graph);
+    const bool same =
+        i < wanted.size() && i < present.size() &&
+        wanted[i]->operation.kind == present[i]->operation.kind &&
+        (wanted[i]->dependencies.size() == present[i]->dependencies.size() ||
+         wanted[i]->graph != &graph || wanted[i]->operation.kind == Operation::Kind::child_graph);
     if (!same) {
       *different = i < wanted.size() ? wanted[i] : nullptr;
       return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
@@ -397,9 +398,9 @@ CUresult launch_graph(GraphExec& exec, Stream& stream) {
     return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
   }
   const std::vector<GraphNode*> order = in_order(*exec.clone);
-  const bool has_host_functions = std::any_of(order.begin(), order.end(), [](const GraphNode* node) {
-    return node->operation.kind == Operation::Kind::host_function;
-  });
+  const bool has_host_functions = std::any_of(
+      order.begin(), order.end(),
+      [](const GraphNode* node) { return node->operation.kind == Operation::Kind::host_function; });
   for (GraphNode* node : order) {
     if (node->operation.kind == Operation::Kind::kernel) {
       load_function(*stream.context, *node->operation.function);
@@ -424,7 +425,8 @@ CUresult launch_graph(GraphExec& exec, Stream& stream) {
       at.start_ns = std::max(at.start_ns, before.end_ns + model().graph_node_gap_ns);
       after = joined(after, before.pending);
     }
-    at.stream_id = node->lane == 0 ? stream.id : exec.lanes[static_cast<std::size_t>(node->lane) - 1];
+    at.stream_id =
+        node->lane == 0 ? stream.id : exec.lanes[static_cast<std::size_t>(node->lane) - 1];
     at.correlation = correlation_now();
     at.graph_id = exec.clone->id;
     at.graph_node_id = node->id;
@@ -559,8 +561,7 @@ bool capture_forbids(const Stream& stream) {
   bool forbidden = false;
   for (const std::shared_ptr<Capture>& capture : captures()) {
     for (const Stream* captured : capture->streams) {
-      if (captured->context == stream.context &&
-          captured->flag != StreamInfo::Flag::non_blocking) {
+      if (captured->context == stream.context && captured->flag != StreamInfo::Flag::non_blocking) {
         capture->invalidated = true;
         forbidden = true;
       }
@@ -582,6 +583,8 @@ bool capture_forbids_unsafe_call() {
   return forbidden;
 }
 
-std::size_t captures_in_progress() { return captures().size(); }
+std::size_t captures_in_progress() {
+  return captures().size();
+}
 
 }  // namespace gprofml::simgpu

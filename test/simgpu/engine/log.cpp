@@ -110,7 +110,9 @@ Function next_function(const char* name) {
 
 }  // namespace
 
-bool log_wanted() { return log_setting() != nullptr; }
+bool log_wanted() {
+  return log_setting() != nullptr;
+}
 
 void log_line(std::string line) {
   if (!log_wanted()) {
@@ -176,7 +178,9 @@ extern "C" {
   __builtin_unreachable();
 }
 
-[[noreturn]] void _Exit(int status) noexcept { _exit(status); }
+[[noreturn]] void _Exit(int status) noexcept {
+  _exit(status);
+}
 
 [[noreturn]] void quick_exit(int status) noexcept {
   gprofml::simgpu::log_flush();

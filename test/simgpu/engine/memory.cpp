@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::uint64_t kAlignment = 512;
 constexpr std::uint64_t kPage = 4096;
-constexpr std::uint64_t kBase = 0x2000'0000'0000;        // free in every process, also under ASan
-constexpr std::uint64_t kStride = 0x0100'0000'0000;      // 1 TiB from one stretch to the next
+constexpr std::uint64_t kBase = 0x2000'0000'0000;    // free in every process, also under ASan
+constexpr std::uint64_t kStride = 0x0100'0000'0000;  // 1 TiB from one stretch to the next
 constexpr std::uint64_t kHostBytes = std::uint64_t{256} << 30U;
 
 /// One reserved stretch of addresses with a first-fit list of its free parts.
@@ -197,7 +197,8 @@ void release_allocation(Allocation* allocation) {
     device_arena(device).give_back(gone.base, gone.bytes);
     if (gone.pool != nullptr) {
       gone.pool->used -= Arena::rounded(gone.bytes);
-      if (gone.pool->used < gone.pool->reserved && gone.pool->release_threshold < gone.pool->reserved) {
+      if (gone.pool->used < gone.pool->reserved &&
+          gone.pool->release_threshold < gone.pool->reserved) {
         gone.pool->reserved = std::max(gone.pool->used, gone.pool->release_threshold);
       }
     }

@@ -1,6 +1,6 @@
 // Memory of the simulated machine: real, zero-filled host memory in one reserved stretch per device
-// (and one each for pinned and managed memory), handed out first fit, so that addresses are the same
-// run over run. All of it needs the engine's lock.
+// (and one each for pinned and managed memory), handed out first fit, so that addresses are the
+// same run over run. All of it needs the engine's lock.
 #pragma once
 
 #include <cstdint>

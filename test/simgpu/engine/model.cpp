@@ -172,7 +172,8 @@ std::array<std::uint8_t, 16> parse_uuid(const Reader& reader) {
       digits += c;
     }
   }
-  if (digits.size() != 32 || digits.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos) {
+  if (digits.size() != 32 ||
+      digits.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos) {
     reader.fail("must be a UUID of 32 hexadecimal digits");
   }
   std::array<std::uint8_t, 16> uuid{};
@@ -367,7 +368,9 @@ const KernelRule& Model::rule_of(const std::string& mangled) const {
   return none;
 }
 
-std::string default_model_json() { return kDefaultModel; }
+std::string default_model_json() {
+  return kDefaultModel;
+}
 
 Model parse_model(const std::string& text) {
   Json merged = Json::parse(kDefaultModel);
@@ -384,7 +387,9 @@ Model parse_model(const std::string& text) {
   return from_json(merged);
 }
 
-void check_model_of_environment() { load_model(); }
+void check_model_of_environment() {
+  load_model();
+}
 
 const Model& model() {
   static const Model* loaded = [] {
@@ -434,7 +439,8 @@ std::int64_t kernel_duration_ns(const Model& model, const KernelRule& rule, cons
   const auto spread = static_cast<std::uint64_t>(rule.jitter_permille);
   const std::uint64_t roll = mixed(hash_of(name, model.seed) + instance) % (2 * spread + 1);
   const std::int64_t permille = static_cast<std::int64_t>(roll) - rule.jitter_permille;
-  return std::max<std::int64_t>(1, plain + plain / 1000 * permille + plain % 1000 * permille / 1000);
+  return std::max<std::int64_t>(1,
+                                plain + plain / 1000 * permille + plain % 1000 * permille / 1000);
 }
 
 std::string demangled(const std::string& mangled) {

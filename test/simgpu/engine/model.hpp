@@ -41,7 +41,7 @@ struct KernelRule {
   std::int64_t fixed_ns = 0;
   double ns_per_block = 0;
   double ns_per_thread = 0;
-  int jitter_permille = 0;   ///< up to this much longer or shorter
+  int jitter_permille = 0;  ///< up to this much longer or shorter
   int registers = 32;
   int static_shared_bytes = 0;
   int local_bytes = 0;
@@ -57,16 +57,16 @@ struct Transfer {
 
 struct Model {
   std::uint64_t seed = 1;
-  std::int64_t host_gap_ns = 0;        ///< before each outermost call
-  std::int64_t call_default_ns = 0;    ///< own cost of a call that `calls` does not name
+  std::int64_t host_gap_ns = 0;      ///< before each outermost call
+  std::int64_t call_default_ns = 0;  ///< own cost of a call that `calls` does not name
   std::map<std::string, std::int64_t, std::less<>> calls;
-  std::int64_t initialise_ns = 0;      ///< cuInit
+  std::int64_t initialise_ns = 0;  ///< cuInit
   std::int64_t context_create_ns = 0;
   std::int64_t first_launch_ns = 0;    ///< lazy loading of a kernel, once a context
   std::int64_t launch_latency_ns = 0;  ///< from the submission to the earliest start
   std::int64_t graph_node_gap_ns = 0;  ///< from a node's end to its dependents' start
   std::int64_t host_function_ns = 0;
-  bool free_waits = true;              ///< cudaFree waits for the work its thread submitted
+  bool free_waits = true;  ///< cudaFree waits for the work its thread submitted
   std::vector<DeviceModel> devices;
   std::vector<KernelRule> kernels;
   Transfer pageable_to_device, device_to_pageable, pinned_to_device, device_to_pinned;

@@ -51,10 +51,10 @@ struct Context {
   bool is_primary = false;
   unsigned flags = 0;
   Stream* null_stream = nullptr;
-  std::vector<Stream*> streams;        ///< alive ones, default streams included
-  std::int64_t blocking_end_ns = 0;    ///< of work on streams that wait for the NULL stream
-  std::int64_t busy_end_ns = 0;        ///< of all work
-  std::set<const void*> loaded;        ///< kernels that need no lazy loading any more
+  std::vector<Stream*> streams;      ///< alive ones, default streams included
+  std::int64_t blocking_end_ns = 0;  ///< of work on streams that wait for the NULL stream
+  std::int64_t busy_end_ns = 0;      ///< of all work
+  std::set<const void*> loaded;      ///< kernels that need no lazy loading any more
   std::set<Context*> peers;
   std::map<int, std::size_t> limits;
   int cache_config = 0;
@@ -65,10 +65,10 @@ struct Stream {
   Context* context = nullptr;
   StreamInfo::Flag flag = StreamInfo::Flag::blocking;
   int priority = 0;
-  std::int64_t end_ns = 0;             ///< of what was put on it, waits included
+  std::int64_t end_ns = 0;  ///< of what was put on it, waits included
   Pending pending;
   std::map<const void*, std::uint64_t> instances;  ///< launches by kernel
-  std::shared_ptr<Capture> capture;    ///< set while it is being captured
+  std::shared_ptr<Capture> capture;                ///< set while it is being captured
   std::vector<GraphNode*> capture_tail;
   std::map<int, CUlaunchAttributeValue> attributes;
 };
@@ -82,7 +82,7 @@ struct Event {
   std::uint64_t record_id = ~std::uint64_t{0};
   std::uint32_t stream_id = 0;
   Pending pending;
-  std::shared_ptr<Capture> capture;    ///< recorded in a capture: what it stands for there
+  std::shared_ptr<Capture> capture;  ///< recorded in a capture: what it stands for there
   std::vector<GraphNode*> capture_nodes;
 };
 
@@ -94,7 +94,7 @@ struct Module {
 };
 
 struct Function {
-  const char* name = nullptr;          ///< mangled; for ever
+  const char* name = nullptr;  ///< mangled; for ever
   const KernelRule* rule = nullptr;
   Module* module = nullptr;
   int max_dynamic_shared = 48 * 1024;
@@ -112,16 +112,25 @@ struct Allocation {
   Context* context = nullptr;
   MemoryPool* pool = nullptr;
   unsigned flags = 0;
-  bool registered = false;             ///< the program's own memory, registered
+  bool registered = false;  ///< the program's own memory, registered
   std::uint64_t id = 0;
   unsigned sync_memops = 0;
-  bool freeing = false;                ///< cuMemFreeAsync has been called
+  bool freeing = false;  ///< cuMemFreeAsync has been called
 };
 
 /// One thing that a stream or a graph node does.
 struct Operation {
   enum class Kind : std::uint8_t {
-    empty, kernel, copy, fill, host_function, event_record, event_wait, child_graph, allocate, release
+    empty,
+    kernel,
+    copy,
+    fill,
+    host_function,
+    event_record,
+    event_wait,
+    child_graph,
+    allocate,
+    release
   };
   Kind kind = Kind::empty;
   // kernel
@@ -152,7 +161,7 @@ struct GraphNode {
   std::vector<GraphNode*> dependencies;  ///< in the order in which they were added
   const GraphNode* original = nullptr;   ///< of a clone
   bool enabled = true;
-  int lane = 0;                          ///< executable graphs: 0 is the launch stream
+  int lane = 0;  ///< executable graphs: 0 is the launch stream
 };
 
 struct Graph {
@@ -163,10 +172,10 @@ struct Graph {
 };
 
 struct GraphExec {
-  Graph* clone = nullptr;                ///< its id is the executable graph's id
+  Graph* clone = nullptr;  ///< its id is the executable graph's id
   const Graph* original = nullptr;
   std::uint64_t flags = 0;
-  std::vector<std::uint32_t> lanes;      ///< stream ids of lanes 1, 2, ...
+  std::vector<std::uint32_t> lanes;  ///< stream ids of lanes 1, 2, ...
   Pending pending;
   std::int64_t end_ns = 0;
 };

@@ -21,18 +21,18 @@ namespace gprofml::simgpu {
 struct ApiCall {
   enum class Domain : std::uint8_t { runtime, driver };
   Domain domain = Domain::runtime;
-  std::uint32_t callback_id = 0;      ///< CUpti_runtime_api_trace_cbid or CUpti_driver_api_trace_cbid
-  const char* name = nullptr;         ///< as in cuptiGetCallbackName: "cudaLaunchKernel_v7000"
-  const void* parameters = nullptr;   ///< the *_params struct of generated_*_meta.h, or nullptr
-  const char* symbol = nullptr;       ///< kernel name of a launch, else nullptr
+  std::uint32_t callback_id = 0;  ///< CUpti_runtime_api_trace_cbid or CUpti_driver_api_trace_cbid
+  const char* name = nullptr;     ///< as in cuptiGetCallbackName: "cudaLaunchKernel_v7000"
+  const void* parameters = nullptr;  ///< the *_params struct of generated_*_meta.h, or nullptr
+  const char* symbol = nullptr;      ///< kernel name of a launch, else nullptr
   std::uint32_t correlation = 0;
-  std::uint32_t tid = 0;              ///< gettid()
-  std::uint64_t pthread = 0;          ///< pthread_self()
-  CUcontext context = nullptr;        ///< nullptr: none is current yet
+  std::uint32_t tid = 0;        ///< gettid()
+  std::uint64_t pthread = 0;    ///< pthread_self()
+  CUcontext context = nullptr;  ///< nullptr: none is current yet
   std::uint32_t context_id = 0;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  std::uint32_t result = 0;           ///< cudaError_t or CUresult, valid at exit
+  std::uint32_t result = 0;  ///< cudaError_t or CUresult, valid at exit
 };
 
 /// Where and from which call an activity ran.
@@ -43,13 +43,13 @@ struct Placement {
   std::uint32_t context_id = 0;
   std::uint32_t stream_id = 0;
   std::uint32_t correlation = 0;
-  std::uint32_t graph_id = 0;        ///< of the executable graph; 0: not launched by a graph
+  std::uint32_t graph_id = 0;  ///< of the executable graph; 0: not launched by a graph
   std::uint64_t graph_node_id = 0;
 };
 
 struct Kernel {
   Placement at;
-  const char* name = nullptr;        ///< mangled; lives as long as the process
+  const char* name = nullptr;  ///< mangled; lives as long as the process
   std::int32_t grid[3] = {1, 1, 1};
   std::int32_t block[3] = {1, 1, 1};
   std::int32_t cluster[3] = {0, 0, 0};
@@ -60,10 +60,26 @@ struct Kernel {
   std::int64_t submitted_ns = 0;
 };
 
-enum class Memory : std::uint8_t { unknown, pageable, pinned, device, array, managed, device_static };
+enum class Memory : std::uint8_t {
+  unknown,
+  pageable,
+  pinned,
+  device,
+  array,
+  managed,
+  device_static
+};
 enum class CopyKind : std::uint8_t {
-  host_to_device, device_to_host, device_to_device, host_to_host, peer_to_peer,
-  host_to_array, array_to_host, array_to_array, array_to_device, device_to_array
+  host_to_device,
+  device_to_host,
+  device_to_device,
+  host_to_host,
+  peer_to_peer,
+  host_to_array,
+  array_to_host,
+  array_to_array,
+  array_to_device,
+  device_to_array
 };
 
 struct Copy {
@@ -73,7 +89,7 @@ struct Copy {
   Memory target = Memory::unknown;
   bool asynchronous = false;
   std::uint64_t bytes = 0;
-  std::uint32_t source_device = 0;   ///< peer copies
+  std::uint32_t source_device = 0;  ///< peer copies
   std::uint32_t target_device = 0;
   std::uint32_t source_context_id = 0;
   std::uint32_t target_context_id = 0;
@@ -108,8 +124,8 @@ struct EventRecord {
   std::uint32_t context_id = 0;
   std::uint32_t stream_id = 0;
   std::uint32_t event_id = 0;
-  std::uint64_t event_sync_id = 0;   ///< unique per record
-  std::int64_t time_ns = 0;          ///< when the GPU reaches it
+  std::uint64_t event_sync_id = 0;  ///< unique per record
+  std::int64_t time_ns = 0;         ///< when the GPU reaches it
 };
 
 struct DeviceInfo {
@@ -138,21 +154,31 @@ struct StreamInfo {
   CUstream handle = nullptr;
   Flag flag = Flag::blocking;
   std::int32_t priority = 0;
-  std::uint32_t correlation = 0;     ///< of the call that created it; 0: with the context
+  std::uint32_t correlation = 0;  ///< of the call that created it; 0: with the context
 };
 
 /// Something was made or is about to go; what is told by which members are set.
 struct ResourceEvent {
   enum class What : std::uint8_t {
-    context_created, context_destroy_starting, stream_created, stream_destroy_starting,
-    module_loaded, module_unload_starting,
-    graph_created, graph_cloned, graph_destroy_starting,
-    graph_exec_created, graph_exec_destroy_starting,
-    node_created, node_cloned, node_destroy_starting,
-    dependency_created, dependency_destroy_starting
+    context_created,
+    context_destroy_starting,
+    stream_created,
+    stream_destroy_starting,
+    module_loaded,
+    module_unload_starting,
+    graph_created,
+    graph_cloned,
+    graph_destroy_starting,
+    graph_exec_created,
+    graph_exec_destroy_starting,
+    node_created,
+    node_cloned,
+    node_destroy_starting,
+    dependency_created,
+    dependency_destroy_starting
   };
   What what = What::context_created;
-  const ApiCall* call = nullptr;     ///< the call in which it happened; nullptr: none
+  const ApiCall* call = nullptr;  ///< the call in which it happened; nullptr: none
   const ContextInfo* context = nullptr;
   const StreamInfo* stream = nullptr;
   const void* module_handle = nullptr;

@@ -90,7 +90,9 @@ void in_forked_child() {
   }
 }
 
-[[gnu::constructor]] void watch_forks() { pthread_atfork(nullptr, nullptr, in_forked_child); }
+[[gnu::constructor]] void watch_forks() {
+  pthread_atfork(nullptr, nullptr, in_forked_child);
+}
 
 void log_stream(const Stream& stream, const char* what) {
   static constexpr const char* kFlags[] = {"null", "blocking", "non_blocking", "per_thread"};
@@ -128,9 +130,13 @@ CUresult initialise() {
   return init.result;
 }
 
-bool is_initialised() { return g_initialised; }
+bool is_initialised() {
+  return g_initialised;
+}
 
-bool process_is_forked() { return g_forked; }
+bool process_is_forked() {
+  return g_forked;
+}
 
 std::deque<Device>& process_devices() {
   static auto* devices = new std::deque<Device>;
@@ -210,8 +216,9 @@ Context* make_context(Device& device, bool primary, unsigned flags) {
   context->device = &device;
   context->is_primary = primary;
   context->flags = flags;
-  log_line(fmt::format(R"({{"type":"context","what":"created","context":{},"device":{},"primary":{}}})",
-                       context->id, device.ordinal, primary));
+  log_line(
+      fmt::format(R"({{"type":"context","what":"created","context":{},"device":{},"primary":{}}})",
+                  context->id, device.ordinal, primary));
   context->null_stream = make_stream(context, StreamInfo::Flag::null_stream, 0);
   live_contexts().push_back(context);
   register_handle(HandleKind::context, context);

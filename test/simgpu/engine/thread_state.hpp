@@ -21,17 +21,17 @@ enum class IdKind : std::uint8_t { stream, event, graph, event_record, kCount };
 
 struct ThreadState {
   std::int64_t virtual_ns = 0;
-  std::int64_t submitted_end_ns = 0;   ///< latest end of the GPU work this thread submitted
-  std::uint32_t ordinal = 0;           ///< 1: the main thread; then in order of pthread_create
+  std::int64_t submitted_end_ns = 0;  ///< latest end of the GPU work this thread submitted
+  std::uint32_t ordinal = 0;          ///< 1: the main thread; then in order of pthread_create
   std::uint32_t threads_created = 0;
   std::uint32_t ids[static_cast<int>(IdKind::kCount)] = {};
   std::uint32_t tid = 0;
-  bool is_worker = false;              ///< runs host functions: no CUDA calls in there
-  ApiScope* scope = nullptr;           ///< innermost call
+  bool is_worker = false;     ///< runs host functions: no CUDA calls in there
+  ApiScope* scope = nullptr;  ///< innermost call
   int depth = 0;
   std::uint32_t correlation = 0;
-  std::vector<Context*> contexts;      ///< the driver's stack; its back is current
-  std::map<Context*, Stream*> default_streams;         ///< its own stream of each context
+  std::vector<Context*> contexts;               ///< the driver's stack; its back is current
+  std::map<Context*, Stream*> default_streams;  ///< its own stream of each context
   int runtime_device = 0;
   std::uint32_t runtime_last_error = 0;
   std::deque<std::function<void(Observer&)>> pending;  ///< to be told once no lock is held

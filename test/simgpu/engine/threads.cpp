@@ -65,7 +65,9 @@ void* run_thread(void* pointer) {
   return start.routine(start.argument);
 }
 
-std::uint32_t system_tid() { return static_cast<std::uint32_t>(syscall(SYS_gettid)); }
+std::uint32_t system_tid() {
+  return static_cast<std::uint32_t>(syscall(SYS_gettid));
+}
 
 ThreadState* make_state() {
   auto* state = new ThreadState;
@@ -112,8 +114,7 @@ ThreadState& this_thread() {
 std::uint32_t next_id(IdKind kind) {
   static constexpr std::uint32_t kFirst[] = {100, 0, 0, 0};
   ThreadState& thread = this_thread();
-  const std::uint32_t count =
-      ++thread.ids[static_cast<int>(kind)] + kFirst[static_cast<int>(kind)];
+  const std::uint32_t count = ++thread.ids[static_cast<int>(kind)] + kFirst[static_cast<int>(kind)];
   return thread.ordinal <= 1 ? count : (thread.ordinal << 18U) + count;
 }
 
@@ -133,8 +134,7 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
   static const auto next =
       reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
   ThreadState& creator = this_thread();
-  auto* start =
-      new Start{routine, argument, creator.virtual_ns, ordinal_of_new_thread(creator)};
+  auto* start = new Start{routine, argument, creator.virtual_ns, ordinal_of_new_thread(creator)};
   const int error = next(thread, attributes, run_thread, start);
   if (error != 0) {
     delete start;

@@ -23,14 +23,14 @@ std::string place(const Placement& at) {
 }
 
 const char* name_of(Memory memory) {
-  static constexpr const char* kNames[] = {"unknown", "pageable", "pinned", "device",
-                                           "array", "managed", "device_static"};
+  static constexpr const char* kNames[] = {"unknown", "pageable", "pinned",       "device",
+                                           "array",   "managed",  "device_static"};
   return kNames[static_cast<int>(memory)];
 }
 
 const char* name_of(CopyKind kind) {
   static constexpr const char* kNames[] = {
-      "host_to_device", "device_to_host", "device_to_device", "host_to_host", "peer_to_peer",
+      "host_to_device", "device_to_host", "device_to_device", "host_to_host",    "peer_to_peer",
       "host_to_array",  "array_to_host",  "array_to_array",   "array_to_device", "device_to_array"};
   return kNames[static_cast<int>(kind)];
 }

@@ -1,7 +1,7 @@
-// When things run on the simulated GPU. A stream is in order; streams overlap freely and do not slow
-// each other down; the NULL stream and the streams that block with it wait for each other. Start and
-// end of everything are known when it is submitted. All of it needs the engine's lock unless said
-// otherwise.
+// When things run on the simulated GPU. A stream is in order; streams overlap freely and do not
+// slow each other down; the NULL stream and the streams that block with it wait for each other.
+// Start and end of everything are known when it is submitted. All of it needs the engine's lock
+// unless said otherwise.
 #pragma once
 
 #include "test/simgpu/engine/objects.hpp"

@@ -13,12 +13,12 @@
 #include <thread>
 #include <vector>
 
-#define REQUIRE(condition)                                        \
-  do {                                                            \
-    if (!(condition)) {                                           \
+#define REQUIRE(condition)                                         \
+  do {                                                             \
+    if (!(condition)) {                                            \
       std::fprintf(stderr, "line %d: %s\n", __LINE__, #condition); \
-      std::exit(1);                                               \
-    }                                                             \
+      std::exit(1);                                                \
+    }                                                              \
   } while (0)
 #define OK(call) REQUIRE((call) == cudaSuccess)
 
@@ -60,9 +60,9 @@ void null_stream() {
   cudaStream_t blocking = make_stream(cudaStreamDefault);
   cudaStream_t free = make_stream(cudaStreamNonBlocking);
   long_kernel<<<1, 32, 0, blocking>>>(0);
-  short_kernel<<<1, 32>>>(0);              // after the blocking stream's work
-  short_kernel<<<1, 32, 0, free>>>(0);     // waits for nobody
-  short_kernel<<<1, 32, 0, blocking>>>(0); // after the NULL stream's work
+  short_kernel<<<1, 32>>>(0);               // after the blocking stream's work
+  short_kernel<<<1, 32, 0, free>>>(0);      // waits for nobody
+  short_kernel<<<1, 32, 0, blocking>>>(0);  // after the NULL stream's work
   OK(cudaDeviceSynchronize());
 }
 
@@ -163,7 +163,8 @@ void host_functions() {
   OK(cudaMalloc(&device, 4));
   const auto append = [](void* text) { g_order += static_cast<const char*>(text); };
   OK(cudaLaunchHostFunc(stream, append, const_cast<char*>("a")));
-  OK(cudaLaunchHostFunc(stream, [](void* p) { std::memcpy(p, "xyz", 4); }, pinned));
+  OK(cudaLaunchHostFunc(
+      stream, [](void* p) { std::memcpy(p, "xyz", 4); }, pinned));
   OK(cudaMemcpyAsync(device, pinned, 4, cudaMemcpyHostToDevice, stream));
   OK(cudaLaunchHostFunc(stream, append, device));
   OK(cudaStreamAddCallback(
@@ -207,7 +208,8 @@ void errors() {
   cudaGraph_t graph = nullptr;
   OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
   REQUIRE(cudaMalloc(&memory, 4) == cudaErrorStreamCaptureUnsupported);
-  REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated && graph == nullptr);
+  REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated &&
+          graph == nullptr);
   cudaStream_t other = make_stream();
   OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
   OK(cudaEventCreate(&event));
@@ -273,7 +275,8 @@ void devices() {
   for (int i = 0; i < count; ++i) {
     cudaDeviceProp properties{};
     OK(cudaGetDeviceProperties(&properties, i));
-    std::printf("%s %d %d.%d\n", properties.name, properties.pciBusID, properties.major, properties.minor);
+    std::printf("%s %d %d.%d\n", properties.name, properties.pciBusID, properties.major,
+                properties.minor);
   }
 }
 
@@ -281,19 +284,34 @@ void devices() {
 
 int main(int count, char** arguments) {
   const std::string what = count > 1 ? arguments[1] : "";
-  if (what == "chain") chain();
-  else if (what == "two_streams") two_streams();
-  else if (what == "null_stream") null_stream();
-  else if (what == "diamond") diamond();
-  else if (what == "copies") copies();
-  else if (what == "async_memory") async_memory();
-  else if (what == "host_functions") host_functions();
-  else if (what == "errors") errors();
-  else if (what == "many_threads") many_threads();
-  else if (what == "forks") forks();
-  else if (what == "killed") killed();
-  else if (what == "devices") devices();
-  else if (what == "exit7") { chain(); _exit(7); }
-  else return 3;
+  if (what == "chain")
+    chain();
+  else if (what == "two_streams")
+    two_streams();
+  else if (what == "null_stream")
+    null_stream();
+  else if (what == "diamond")
+    diamond();
+  else if (what == "copies")
+    copies();
+  else if (what == "async_memory")
+    async_memory();
+  else if (what == "host_functions")
+    host_functions();
+  else if (what == "errors")
+    errors();
+  else if (what == "many_threads")
+    many_threads();
+  else if (what == "forks")
+    forks();
+  else if (what == "killed")
+    killed();
+  else if (what == "devices")
+    devices();
+  else if (what == "exit7") {
+    chain();
+    _exit(7);
+  } else
+    return 3;
   return 0;
 }

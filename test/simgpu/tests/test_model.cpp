@@ -18,7 +18,9 @@ std::string why(const std::string& json) {
 
 }  // namespace
 
-TEST_CASE("the built-in model is valid") { CHECK(why(default_model_json()) == ""); }
+TEST_CASE("the built-in model is valid") {
+  CHECK(why(default_model_json()) == "");
+}
 
 TEST_CASE("a bad model names the path of what is wrong") {
   CHECK(why("[]") == "/: must be an object");
@@ -26,11 +28,13 @@ TEST_CASE("a bad model names the path of what is wrong") {
   CHECK(why(R"({"sed": 1})") == "/sed: no such key");
   CHECK(why(R"({"seed": "x"})") == "/seed: must be a whole number");
   CHECK(why(R"({"calls": {"cuInit": -1}})") == "/calls/cuInit: must be from 0 to 3600000000000");
-  CHECK(why(R"({"kernels": [{"pattern": "("}]})").rfind("/kernels/0/pattern: is no regular expression", 0) == 0);
+  CHECK(why(R"({"kernels": [{"pattern": "("}]})")
+            .rfind("/kernels/0/pattern: is no regular expression", 0) == 0);
   CHECK(why(R"({"kernels": [{}]})") == "/kernels/0: lacks \"pattern\"");
   CHECK(why(R"({"devices": [{"name": "x", "uuid": "12", "compute_capability": [9, 0]}]})") ==
         "/devices/0/uuid: must be a UUID of 32 hexadecimal digits");
-  CHECK(why(R"({"fill": {"bytes_per_us": 0}})") == "/fill/bytes_per_us: must be from 1 to 1099511627776");
+  CHECK(why(R"({"fill": {"bytes_per_us": 0}})") ==
+        "/fill/bytes_per_us: must be from 1 to 1099511627776");
 }
 
 TEST_CASE("a kernel takes what its rule says, jitter stays within its bound") {
@@ -52,7 +56,8 @@ TEST_CASE("a kernel takes what its rule says, jitter stays within its bound") {
 }
 
 TEST_CASE("CUDA_VISIBLE_DEVICES chooses by index and UUID and stops at what is unknown") {
-  const Model model = parse_model(R"({"devices": [{"name": "a", "count": 3, "compute_capability": [9, 0],
+  const Model model =
+      parse_model(R"({"devices": [{"name": "a", "count": 3, "compute_capability": [9, 0],
       "uuid": "000000000000000000000000000000ff"}]})");
   REQUIRE(model.devices.size() == 3);
   CHECK(model.devices[1].uuid[14] == 1);

@@ -22,7 +22,8 @@ using Json = nlohmann::json;
 
 constexpr std::int64_t kEpoch = 1'764'547'200'000'000'000;
 /// When the first call ends that creates a stream: gap, six calls, cuInit and context. (cuInit,
-/// cuDevicePrimaryCtxRetain, cuCtxSetCurrent, cuLibraryLoadData, cuStreamCreate and the call itself.)
+/// cuDevicePrimaryCtxRetain, cuCtxSetCurrent, cuLibraryLoadData, cuStreamCreate and the call
+/// itself.)
 constexpr std::int64_t kUp = kEpoch + 1000 + 6 * 100 + 1000 + 5000;
 /// From one launch's entry to the next one's; a launch is a call in a call.
 constexpr std::int64_t kCall = 1200;
@@ -99,9 +100,10 @@ std::vector<Json> of_type(const std::vector<Json>& all, const std::string& type)
   return result;
 }
 
-std::string under_simgpu(const Folder& folder, const std::string& program, const std::string& options = "") {
-  return std::string(SIMGPU_COMMAND) + " --model " + (folder / "model.json") + " --log " + (folder / "log") + " " +
-         options + " -- " + SIMGPU_PROGRAMS + " " + program;
+std::string under_simgpu(const Folder& folder, const std::string& program,
+                         const std::string& options = "") {
+  return std::string(SIMGPU_COMMAND) + " --model " + (folder / "model.json") + " --log " +
+         (folder / "log") + " " + options + " -- " + SIMGPU_PROGRAMS + " " + program;
 }
 
 /// Runs a program that must succeed and returns its log.
@@ -112,8 +114,12 @@ std::vector<Json> run(const Folder& folder, const std::string& program) {
   return lines(folder / "log");
 }
 
-std::int64_t start_of(const Json& line) { return line["start"].get<std::int64_t>(); }
-std::int64_t end_of(const Json& line) { return line["end"].get<std::int64_t>(); }
+std::int64_t start_of(const Json& line) {
+  return line["start"].get<std::int64_t>();
+}
+std::int64_t end_of(const Json& line) {
+  return line["end"].get<std::int64_t>();
+}
 
 }  // namespace
 
@@ -229,7 +235,9 @@ TEST_CASE("host functions run in stream order, and copies behind them see what t
   run(Folder(), "host_functions");
 }
 
-TEST_CASE("errors are those of the documentation") { run(Folder(), "errors"); }
+TEST_CASE("errors are those of the documentation") {
+  run(Folder(), "errors");
+}
 
 TEST_CASE("one thread: the log is the same byte for byte") {
   for (const std::string program : {"two_streams", "diamond", "copies", "host_functions"}) {
@@ -258,7 +266,9 @@ TEST_CASE("eight threads: the log is the same as a set, correlation ids apart") 
   }
 }
 
-TEST_CASE("the child of a fork cannot use CUDA, its parent can") { run(Folder(), "forks"); }
+TEST_CASE("the child of a fork cannot use CUDA, its parent can") {
+  run(Folder(), "forks");
+}
 
 TEST_CASE("the log is whole after _exit, and on the wall clock after SIGKILL") {
   const Folder folder;
@@ -271,7 +281,8 @@ TEST_CASE("the log is whole after _exit, and on the wall clock after SIGKILL") {
   CHECK(log.back()["name"] == "cudaStreamSynchronize_v3020");
 }
 
-TEST_CASE("the injection library is loaded once, at the first call; a bad one is said and survived") {
+TEST_CASE(
+    "the injection library is loaded once, at the first call; a bad one is said and survived") {
   const Folder folder;
   const Outcome good = shell(std::string("CUDA_INJECTION64_PATH=") + SIMGPU_INJECTION + " " +
                              under_simgpu(folder, "two_streams"));
@@ -286,7 +297,8 @@ TEST_CASE("the injection library is loaded once, at the first call; a bad one is
 TEST_CASE("devices are the model's, less what CUDA_VISIBLE_DEVICES hides") {
   const Folder folder;
   CHECK(shell(under_simgpu(folder, "devices", "--devices 3")).text ==
-        "Simulated H100 80GB HBM3 1 9.0\nSimulated H100 80GB HBM3 2 9.0\nSimulated H100 80GB HBM3 3 9.0\n");
+        "Simulated H100 80GB HBM3 1 9.0\nSimulated H100 80GB HBM3 2 9.0\nSimulated H100 80GB HBM3 "
+        "3 9.0\n");
   CHECK(shell("CUDA_VISIBLE_DEVICES=1 " + under_simgpu(folder, "devices")).text ==
         "Simulated H100 80GB HBM3 2 9.0\n");
 }
