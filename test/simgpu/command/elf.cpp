@@ -119,6 +119,7 @@ ElfFacts read_elf(const std::string& path) {
   std::string library;
   for (const std::uint64_t offset : needed) {
     const std::string name = image.text(strings + offset);
+    facts.needed.push_back(name);
     if (name.rfind("libcudart.so", 0) == 0) {
       facts.needs_cudart = true;
       library = name;

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace gprofml::simgpu {
 
 struct ElfFacts {
   bool is_elf = false;
+  std::vector<std::string> needed;      ///< libraries it names (DT_NEEDED)
   bool needs_cudart = false;            ///< libcudart.so.N is among its needed libraries
   bool contains_static_cudart = false;  ///< its text says so
   std::string run_path_to_cudart;  ///< DT_RPATH (stronger than our path) that holds a libcudart

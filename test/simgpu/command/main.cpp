@@ -157,6 +157,16 @@ void set_libraries(const std::string& folder) {
   if (const auto cupti = library_like(folder, "libcupti"); cupti) {
     preload = *cupti + ":" + engine;
   }
+  // A sanitizer's runtime wraps pthread_create as the engine does. ThreadSanitizer must be called
+  // by the engine, so that new threads are its own first; AddressSanitizer insists on standing
+  // first.
+  for (const std::string& name : read_elf(engine).needed) {
+    if (name.rfind("libtsan.", 0) == 0) {
+      preload += ":" + name;
+    } else if (name.rfind("libasan.", 0) == 0) {
+      preload = name + ":" + preload;
+    }
+  }
   prepend("LD_LIBRARY_PATH", folder);
   prepend("LD_PRELOAD", preload);
 }

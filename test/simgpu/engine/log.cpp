@@ -169,26 +169,27 @@ std::string json_string(const char* text) {
 
 }  // namespace gprofml::simgpu
 
+// None of these returns, as <unistd.h> and <stdlib.h> say.
 // Ways out of a process on which no exit handler runs. glibc's own exit() does not come here.
 extern "C" {
 
-[[noreturn]] void _exit(int status) {
+void _exit(int status) {
   gprofml::simgpu::log_flush();
   syscall(SYS_exit_group, status);
   __builtin_unreachable();
 }
 
-[[noreturn]] void _Exit(int status) noexcept {
+void _Exit(int status) noexcept {
   _exit(status);
 }
 
-[[noreturn]] void quick_exit(int status) noexcept {
+void quick_exit(int status) noexcept {
   gprofml::simgpu::log_flush();
   gprofml::simgpu::next_function<void (*)(int)>("quick_exit")(status);
   __builtin_unreachable();
 }
 
-[[noreturn]] void abort() noexcept {
+void abort() noexcept {
   gprofml::simgpu::log_flush();
   gprofml::simgpu::next_function<void (*)()>("abort")();
   __builtin_unreachable();
