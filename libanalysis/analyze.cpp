@@ -98,6 +98,13 @@ std::vector<bool> initialisation_calls(const profile::Trace& trace) {
   return initialises;
 }
 
+std::string call_name(const profile::Trace& trace, const std::vector<bool>& initialises,
+                      RowIndex call) {
+  std::string name(trace.text(trace.api_calls.name[call]));
+  if (initialises[call]) name += ", which initialises CUDA";
+  return name;
+}
+
 std::vector<SegmentReport> name_segments(const DependencyGraph& graph, const CriticalPath& path) {
   const profile::Trace& trace = graph.trace;
   const std::vector<bool> initialises = initialisation_calls(trace);
@@ -115,10 +122,9 @@ std::vector<SegmentReport> name_segments(const DependencyGraph& graph, const Cri
         report.name = trace.text(trace.ranges.name[s.row]);
         break;
       case PathSegment::Subject::call:
-        report.name = trace.text(trace.api_calls.name[s.row]);
-        if (s.time_class == TimeClass::runtime_call && initialises[s.row]) {
-          report.name += " (first CUDA call: initialisation)";
-        }
+        report.name = s.time_class == TimeClass::runtime_call
+                          ? call_name(trace, initialises, s.row)
+                          : std::string(trace.text(trace.api_calls.name[s.row]));
         break;
     }
     named.push_back(std::move(report));
@@ -126,47 +132,64 @@ std::vector<SegmentReport> name_segments(const DependencyGraph& graph, const Cri
   return named;
 }
 
-LargestCall largest_call(const DependencyGraph& graph, const CriticalPath& path) {
-  std::map<std::string_view, profile::Nanoseconds> by_name;
+std::vector<CallOnPath> calls_on_path(const DependencyGraph& graph, const CriticalPath& path) {
+  const std::vector<bool> initialises = initialisation_calls(graph.trace);
+  std::map<std::string, profile::Nanoseconds> by_name;
   for (const PathSegment& s : path.segments) {
     if (s.time_class != TimeClass::runtime_call) continue;
-    by_name[graph.trace.text(graph.trace.api_calls.name[s.row])] += s.duration_ns;
+    by_name[call_name(graph.trace, initialises, s.row)] += s.duration_ns;
   }
-  LargestCall largest;
-  for (const auto& [name, ns] : by_name) {
-    if (ns > largest.path_ns) largest = {std::string(name), ns};
-  }
-  return largest;
+  std::vector<CallOnPath> calls;
+  for (const auto& [name, ns] : by_name) calls.push_back({name, ns});
+  std::stable_sort(calls.begin(), calls.end(),
+                   [](const CallOnPath& a, const CallOnPath& b) { return a.path_ns > b.path_ns; });
+  return calls;
 }
 
+/// How the user gets what is missing: our own recorder has everything on by default, so there it is
+/// the program that must say more.
+struct Remedy {
+  std::string recorded;
+  std::string imported;
+};
+
 void abstain(const DependencyGraph& graph, Report& report) {
-  const auto add = [&](std::string rule, std::string missing, std::string how) {
-    report.abstained.push_back({std::move(rule), std::move(missing), std::move(how)});
-  };
   const profile::Trace& trace = graph.trace;
+  const bool recorded = trace.meta.count("recorded_by") > 0;
+  const auto add = [&](std::string rule, std::string missing, const Remedy& remedy) {
+    report.abstained.push_back(
+        {std::move(rule), std::move(missing), recorded ? remedy.recorded : remedy.imported});
+  };
   if (graph.work.size() == 0) {
     add("critical path, idle causes", "GPU activity",
-        "PyTorch: profile with ProfilerActivity.CUDA and make sure kernels ran in the window");
+        {"a run in which CUDA was recorded and kernels ran: see the data line and the warnings",
+         "PyTorch: profile with ProfilerActivity.CUDA and make sure kernels ran in the window"});
     return;
   }
   if (trace.api_calls.size() == 0) {
     add("idle causes", "CUDA API calls",
-        "PyTorch: profile with ProfilerActivity.CPU as well as ProfilerActivity.CUDA");
+        {"a recording in which no other tool owns CUPTI: see the warnings",
+         "PyTorch: profile with ProfilerActivity.CPU as well as ProfilerActivity.CUDA"});
   } else if (report.quality.linked == 0) {
     add("idle causes", "correlation ids between calls and GPU work",
-        "a trace whose events keep args.correlation");
+        {"a recording without lost records: see the warnings",
+         "a trace whose events keep args.correlation"});
   }
-  if (trace.syncs.size() == 0) {
+  if (trace.syncs.size() == 0 && !recorded) {  // a recorder that sees none: there was none
     add("waits between streams", "synchronisation records",
-        "PyTorch: experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True)");
+        {"", "PyTorch: experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True)"});
   }
   if (report.steps.count > 0 && trace.processes.size() > 1) {
     add("steps of every process",
         "steps are those of one process, and windows cut the others by them",
-        "analyze the file of each rank by itself");
+        {"record each process into a file of its own: gprof-ml run -o run.%p.db",
+         "analyze the file of each rank by itself"});
   }
   if (trace.ranges.size() == 0) {
-    add("ops", "op or NVTX ranges", "PyTorch: profile with ProfilerActivity.CPU");
+    add("ops", "op or NVTX ranges",
+        {"NVTX ranges around the program's steps and layers (nvtxRangePush; in PyTorch "
+         "torch.cuda.nvtx.range or torch.autograd.profiler.emit_nvtx)",
+         "PyTorch: profile with ProfilerActivity.CPU"});
   }
 }
 
@@ -198,7 +221,8 @@ Report analyze(const profile::Trace& trace, const AnalyzeOptions& options) {
   if (options.path) report.segments = name_segments(graph, report.critical_path);
   report.ranking = rank(graph, tree, report.window, report.steps, report.critical_path);
   abstain(graph, report);
-  report.verdict = judge(report, largest_call(graph, report.critical_path));
+  report.path_calls = calls_on_path(graph, report.critical_path);
+  report.verdict = judge(report);
   return report;
 }
 

@@ -40,7 +40,8 @@ double percent(Nanoseconds part, Nanoseconds whole) {
 
 // The class that holds most of the path among the host's, so that the sentence says what to look at
 // and not only who is to blame.
-std::string largest_host_cause(const CriticalPath& path, const LargestCall& call) {
+std::string largest_host_cause(const Report& report) {
+  const CriticalPath& path = report.critical_path;
   TimeClass best = TimeClass::host_code;
   for (int c = static_cast<int>(TimeClass::launch_latency);
        c <= static_cast<int>(TimeClass::after_last_gpu_work); ++c) {
@@ -49,9 +50,9 @@ std::string largest_host_cause(const CriticalPath& path, const LargestCall& call
       best = static_cast<TimeClass>(c);
     }
   }
-  if (best == TimeClass::runtime_call &&
-      2 * call.path_ns > path.by_class[static_cast<std::size_t>(best)]) {
-    return call.name;
+  if (best == TimeClass::runtime_call && !report.path_calls.empty() &&
+      2 * report.path_calls.front().path_ns > path.by_class[static_cast<std::size_t>(best)]) {
+    return report.path_calls.front().name;
   }
   return std::string(description_of(best));
 }
@@ -67,14 +68,14 @@ std::string busy_words(const Report& report) {
                          static_cast<double>(std::max<Nanoseconds>(devices, 1)));
 }
 
-std::string sentence(const Report& report, Bound bound, Nanoseconds ns, const LargestCall& call) {
+std::string sentence(const Report& report, Bound bound, Nanoseconds ns) {
   const CriticalPath& path = report.critical_path;
   const double share = percent(ns, path.window_ns);
   switch (bound) {
     case Bound::host:
       return fmt::format(
           "HOST-BOUND: {:.0f} % of the critical path is host work, most of it {}; {}.", share,
-          largest_host_cause(path, call), busy_words(report));
+          largest_host_cause(report), busy_words(report));
     case Bound::gpu:
       return fmt::format("GPU-BOUND: {:.0f} % of the critical path is kernels; {}.", share,
                          busy_words(report));
@@ -123,7 +124,7 @@ std::string no_work_sentence(const Report& report) {
 
 }  // namespace
 
-Verdict judge(const Report& report, const LargestCall& largest_call) {
+Verdict judge(const Report& report) {
   Verdict verdict;
   if (!report.critical_path.exists) {
     verdict.sentence = no_work_sentence(report);
@@ -149,7 +150,7 @@ Verdict judge(const Report& report, const LargestCall& largest_call) {
     return verdict;
   }
   verdict.bound = largest->bound;
-  verdict.sentence = sentence(report, largest->bound, largest->ns, largest_call);
+  verdict.sentence = sentence(report, largest->bound, largest->ns);
   return verdict;
 }
 

@@ -7,15 +7,9 @@
 
 namespace gprofml::analysis {
 
-/// The CUDA call, other than a launch, with most time on the critical path.
-struct LargestCall {
-  std::string name;
-  profile::Nanoseconds path_ns = 0;
-};
-
 /// The verdict over a report whose other parts are filled: the largest of GPU work, host causes,
 /// communication and copies on the critical path; unknown where the path is partial, where most
 /// idle time has no recorded reason, where the clocks contradict each other, or without GPU work.
-Verdict judge(const Report& report, const LargestCall& largest_call);
+Verdict judge(const Report& report);
 
 }  // namespace gprofml::analysis

@@ -47,3 +47,12 @@ build() {
   quiet "build-$preset.log" "build $preset${*:+ ($*)}" \
     cmake --build --preset "$preset" -j "$kJobs" ${*:+--target "$@"}
 }
+
+# has_cuda PRESET: whether the build folder found a CUDA toolkit, with nvcc for the samples.
+has_cuda() {
+  grep -q '^GPROFML_CUDA_INCLUDE_DIR:PATH=/' "build/$1/CMakeCache.txt" &&
+    cmake --build "build/$1" --target help | grep -q '^llama_infer:'
+}
+
+# has_gpu: whether a driver has a GPU here.
+has_gpu() { [[ -e /dev/nvidia0 ]] && { ! command -v nvidia-smi >/dev/null || nvidia-smi -L >/dev/null 2>&1; }; }

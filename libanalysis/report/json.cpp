@@ -160,7 +160,10 @@ Json critical_path_json(const Report& report, bool with_segments) {
                  {"unknown_ns", path.unknown_ns},
                  {"partial", path.partial},
                  {"partial_because", path.partial_because},
-                 {"by_class", nonzero_classes(path.by_class)}};
+                 {"by_class", nonzero_classes(path.by_class)},
+                 {"calls", array_of(report.path_calls, [](const CallOnPath& call) {
+                    return Json{{"name", call.name}, {"ns", call.path_ns}};
+                  })}};
   if (with_segments) object["segments"] = array_of(report.segments, segment_json);
   return object;
 }

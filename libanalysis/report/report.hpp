@@ -62,6 +62,13 @@ struct SegmentReport {
   bool inferred = false;
 };
 
+/// Time on the critical path in calls of one name, other than launches. The first call of a process
+/// creates its context and stands apart: its name says so.
+struct CallOnPath {
+  std::string name;
+  profile::Nanoseconds path_ns = 0;
+};
+
 struct Report {
   RunInfo run;
   Window window;
@@ -77,6 +84,7 @@ struct Report {
       kernel_device_ids;          ///< the device id as recorded, one a row of `kernels`
   std::vector<OpStatistics> ops;  ///< by device time descending, then path
   CriticalPath critical_path;
+  std::vector<CallOnPath> path_calls;   ///< by time, descending
   std::vector<SegmentReport> segments;  ///< critical_path.segments with names, where asked for
   Ranking ranking;
   std::vector<Abstention> abstained;

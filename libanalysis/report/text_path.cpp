@@ -14,6 +14,12 @@
 namespace gprofml::analysis::detail {
 namespace {
 
+/// Keeps a name with blanks in it on one line.
+std::string unbroken(std::string name) {
+  std::replace(name.begin(), name.end(), ' ', kGlue);
+  return name;
+}
+
 /// A part of the path as the line prints it: one class, or all unknown classes together.
 struct PathPart {
   std::string label;
@@ -21,6 +27,18 @@ struct PathPart {
   bool inferred = false;  ///< some of it was reached over an inferred dependency
   std::string detail;     ///< goes behind the figure
 };
+
+/// The calls that make up most of "other CUDA calls": that class alone says nothing to act on.
+std::string calls_detail(const Report& report) {
+  constexpr std::size_t kMostNamed = 3;
+  std::string names;
+  for (std::size_t i = 0; i < report.path_calls.size() && i < kMostNamed; ++i) {
+    const CallOnPath& call = report.path_calls[i];
+    if (100 * call.path_ns < report.critical_path.window_ns) break;  // below 1 %: not worth a word
+    names += (names.empty() ? "" : ", ") + unbroken(printable(call.name));
+  }
+  return names.empty() ? "" : " (" + names + ")";
+}
 
 /// Known classes by time, descending; `unknown` always last, naming its classes.
 std::vector<PathPart> path_parts(const Report& report) {
@@ -33,7 +51,8 @@ std::vector<PathPart> path_parts(const Report& report) {
     if (ns == 0) continue;
     if (!is_unknown(time_class)) {
       const bool inferred = report.critical_path.inferred_by_class[i] > 0;
-      parts.push_back({std::string(description_of(time_class)), ns, inferred, ""});
+      parts.push_back({std::string(description_of(time_class)), ns, inferred,
+                       time_class == TimeClass::runtime_call ? calls_detail(report) : ""});
       continue;
     }
     unknown.ns += ns;
@@ -73,12 +92,6 @@ std::string reason_text(const std::string& reason) {
     return "too much idle time is issued work with no recorded reason to wait";
   }
   return printable(reason);
-}
-
-/// Keeps a name with blanks in it on one line.
-std::string unbroken(std::string name) {
-  std::replace(name.begin(), name.end(), ' ', kGlue);
-  return name;
 }
 
 }  // namespace

@@ -18,8 +18,9 @@ import sys
 
 # The calls of the default level, said again here on purpose: a test that asked the recorder what it
 # records could not find anything missing. Names without the version suffix that CUPTI adds.
+NONE = 0xffffffff  # no stream, no event
 LEVEL_1 = re.compile(r"""
-    ^cu(da)?(
+    ^(__)?cu(da)?(
         Launch.*                                   # kernels, host functions
       | Mem(cpy|set|Prefetch).*                    # copies and fills
       | (Device|Ctx|Stream|Event|Thread)Synchronize.*
@@ -91,7 +92,7 @@ class Executed:
             record = self.record_calls.get(s["record"])
             about_event = s["kind"] in ("event", "stream_wait_event")
             yield (s["kind"], s["start"], s["end"], s["correlation"],
-                   s["stream"] if s["kind"] in ("stream", "stream_wait_event") else None,
+                   s["stream"] if s["kind"] != "event" and s["stream"] != NONE else None,
                    s["event"] if about_event else None,
                    record["stream"] if about_event and record else None,
                    record["correlation"] if about_event and record else None)
@@ -101,14 +102,22 @@ class Executed:
             yield (e["event"], e["context"], e["stream"], e["correlation"])
 
     def streams(self):
+        made = set()
         for s in self.log["stream"]:
             if s["what"] == "created":
-                yield (s["context"], s["stream"], s["flag"], s["priority"])
+                made.add((s["context"], s["stream"]))
+                flag = {"null": "null_stream"}.get(s["flag"], s["flag"])
+                yield (s["context"], s["stream"], flag, s["priority"])
+        # Branches of a graph run on streams that nobody created.
+        for context, stream in {(e["context"], e["stream"]) for e in self.work()} - made:
+            yield (context, stream, "unknown", None)
 
     def nodes(self):
         """Nodes that ran: (graph, node)."""
-        ran = self.log["kernel"] + self.log["copy"] + self.log["fill"]
-        return sorted({(entry["graph"], entry["node"]) for entry in ran if entry["node"]})
+        return sorted({(entry["graph"], entry["node"]) for entry in self.work() if entry["node"]})
+
+    def work(self):
+        return self.log["kernel"] + self.log["copy"] + self.log["fill"]
 
 
 WHERE = """{0}.start_ns, {0}.end_ns, device.ordinal, context.context_id, stream.stream_id,
@@ -153,7 +162,8 @@ class Recorded:
 
     def syncs(self):
         return self.rows("""SELECT n.kind, n.start_ns, n.end_ns, n.correlation,
-          n.stream_id, n.event_id, n.event_stream_id, record.correlation
+          CASE WHEN n.kind = 'event' THEN NULL ELSE n.stream_id END, n.event_id, n.event_stream_id,
+          record.correlation
           FROM sync JOIN sync_named n ON n.id = sync.id JOIN api_call ON api_call.id = sync.call
           JOIN thread ON thread.id = api_call.thread
           LEFT JOIN api_call record ON record.id = sync.event_record WHERE thread.process = ?""")

@@ -109,6 +109,9 @@ class Worker {
       REQUIRE(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
       events_.push_back(event);
     }
+    for (cudaEvent_t& event : capture_events_) {
+      REQUIRE(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    }
     for (std::size_t i = 0; i < kBuffers; ++i) {
       float* buffer = nullptr;
       REQUIRE(cudaMalloc(&buffer, kBytes));
@@ -121,6 +124,7 @@ class Worker {
   void tear_down() {
     for (const auto graph : graphs_) REQUIRE(cudaGraphExecDestroy(graph));
     for (const auto event : events_) REQUIRE(cudaEventDestroy(event));
+    for (const auto event : capture_events_) REQUIRE(cudaEventDestroy(event));
     for (const auto stream : streams_) REQUIRE(cudaStreamDestroy(stream));
     for (float* buffer : buffers_) REQUIRE(cudaFree(buffer));
     REQUIRE(cudaFreeHost(pinned_));
@@ -225,13 +229,13 @@ class Worker {
     for (std::size_t i = 0; i < length; ++i) {
       nvtxRangePushA(("block_" + std::to_string(i)).c_str());
       launch(origin);
-      REQUIRE(cudaEventRecord(events_[0], origin));
-      REQUIRE(cudaStreamWaitEvent(branch, events_[0], 0));
+      REQUIRE(cudaEventRecord(capture_events_[0], origin));
+      REQUIRE(cudaStreamWaitEvent(branch, capture_events_[0], 0));
       launch(branch);
       REQUIRE(cudaMemsetAsync(buffers_[2], 0, 1024, origin));
       REQUIRE(cudaMemcpyAsync(buffers_[0], buffers_[1], 4096, cudaMemcpyDeviceToDevice, branch));
-      REQUIRE(cudaEventRecord(events_[1], branch));
-      REQUIRE(cudaStreamWaitEvent(origin, events_[1], 0));
+      REQUIRE(cudaEventRecord(capture_events_[1], branch));
+      REQUIRE(cudaStreamWaitEvent(origin, capture_events_[1], 0));
       nvtxRangePop();
     }
     cudaGraph_t graph = nullptr;
@@ -269,11 +273,28 @@ class Worker {
   bool alone_;
   std::vector<cudaStream_t> streams_;
   std::vector<cudaEvent_t> events_;
+  cudaEvent_t capture_events_[2] =
+      {};  // recorded while capturing: nobody may wait for them outside
   std::vector<float*> buffers_;
   std::vector<cudaGraphExec_t> graphs_;
   float* pinned_ = nullptr;
   std::vector<float> pageable_;
 };
+
+/// Contexts exist and kernels are loaded before threads could race for who pays for it.
+void load_everything(int device) {
+  REQUIRE(cudaSetDevice(device));
+  float* buffer = nullptr;
+  REQUIRE(cudaMalloc(&buffer, kBytes));
+  scale<<<1, kBlock>>>(buffer, kBlock, 1.0f);
+  axpy<float, 4><<<1, kBlock>>>(buffer, buffer, kBlock, 0.0f);
+  axpy<double, 1>
+      <<<1, 32>>>(reinterpret_cast<double*>(buffer), reinterpret_cast<double*>(buffer), 32, 0.0);
+  reduce_blocks<<<1, kBlock, kBlock * sizeof(float)>>>(buffer, kBlock, buffer);
+  REQUIRE(cudaGetLastError());
+  REQUIRE(cudaDeviceSynchronize());
+  REQUIRE(cudaFree(buffer));
+}
 
 long option(int argc, char** argv, const char* name, long otherwise) {
   for (int i = 1; i + 1 < argc; ++i) {
@@ -294,7 +315,7 @@ int main(int argc, char** argv) {
     Worker(seed, operations, 0, true).run();
     return 0;
   }
-  REQUIRE(cudaFree(nullptr));  // the context exists before the threads race for it
+  for (int device = 0; device < devices; ++device) load_everything(device);
   std::vector<std::thread> workers;
   for (long i = 0; i < threads; ++i) {
     workers.emplace_back([=] {

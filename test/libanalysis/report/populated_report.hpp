@@ -116,6 +116,7 @@ inline analysis::Report populated_report() {
   report.kernel_device_ids = {141};
   report.ops = {{"model/mm", 151, 152, 153, 154}};
   report.critical_path = populated_path();
+  report.path_calls = {{"cudaFree", 619}};
   report.segments = {{TimeClass::launch_call, "cudaLaunchKernel", 161, 162, true}};
   report.ranking.iterations = 171;
   report.ranking.residual = 0.25;

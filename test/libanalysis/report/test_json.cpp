@@ -153,6 +153,8 @@ const std::map<std::string, json>& planted() {
       {"/critical_path/by_class/no_launch_record", 616},
       {"/critical_path/by_class/sync_no_recorded_work", 617},
       {"/critical_path/by_class/thread_not_seen", 618},
+      {"/critical_path/calls/0/name", "cudaFree"},
+      {"/critical_path/calls/0/ns", 619},
       {"/critical_path/segments/0/class", "launch_call"},
       {"/critical_path/segments/0/name", "cudaLaunchKernel"},
       {"/critical_path/segments/0/start_ns", 161},
