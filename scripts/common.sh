@@ -48,11 +48,9 @@ build() {
     cmake --build --preset "$preset" -j "$kJobs" ${*:+--target "$@"}
 }
 
-# has_cuda PRESET: whether the build folder found a CUDA toolkit, with nvcc for the samples.
-has_cuda() {
-  grep -q '^GPROFML_CUDA_INCLUDE_DIR:PATH=/' "build/$1/CMakeCache.txt" &&
-    cmake --build "build/$1" --target help | grep -q '^llama_infer:'
-}
+# can_record PRESET: whether the build folder found a CUDA toolkit, so that the recorder and the
+# samples are built in it.
+can_record() { grep -q '^build llama_infer: phony' "build/$1/build.ninja"; }
 
 # has_gpu: whether a driver has a GPU here.
 has_gpu() { [[ -e /dev/nvidia0 ]] && { ! command -v nvidia-smi >/dev/null || nvidia-smi -L >/dev/null 2>&1; }; }

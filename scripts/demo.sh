@@ -8,17 +8,16 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 scripts/setup.sh build
 configure release
 
-if ! has_cuda release; then
+if ! can_record release; then
   build release gprof-ml
   echo 'demo: no CUDA toolkit here, so nothing is recorded: this is a simulated run kept in the tree' >&2
   echo >&2
-  exec build/release/bin/gprof-ml analyze samples/llama_infer/simulated_run.db
+  exec build/release/bin/gprof-ml analyze samples/llama_infer_simulated.db
 fi
 
-build release gprof-ml gprofml_injection llama_infer simgpu_all
-if has_gpu; then
-  on=()
-else
+build release gprof-ml gprofml_injection llama_infer simgpu
+on=()
+if ! has_gpu; then
   on=(build/release/bin/simgpu --)
   echo 'demo: no GPU here: llama_infer runs on the simulated one, its times are a model' >&2
 fi

@@ -143,7 +143,7 @@ std::string dispose_of_spools(const RunArguments& arguments, const std::string& 
   return folder;
 }
 
-void print_summary(const RunArguments& arguments, const profile::ProgramEnd& end,
+void print_summary(const RunArguments& arguments, std::int64_t pid, const profile::ProgramEnd& end,
                    const SummaryInput& input) {
   if (arguments.quiet) {
     if (has_no_records(input.recording->trace)) {
@@ -151,7 +151,7 @@ void print_summary(const RunArguments& arguments, const profile::ProgramEnd& end
     }
     return;
   }
-  print_message(end_sentence(arguments.command, end));
+  print_message(end_sentence(program_that_ran(arguments.command, *input.recording, pid), end));
   std::fputs(summary_lines(input).c_str(), stderr);
 }
 
@@ -177,7 +177,7 @@ bool finish(const RunArguments& arguments, const Preparation& preparation,
   summary.written = finished.written;
   summary.merge_ns = finished.merge_ns;
   summary.spools = dispose_of_spools(arguments, preparation.spools, finished.recording);
-  print_summary(arguments, end, summary);
+  print_summary(arguments, preparation.manifest.program_pid, end, summary);
   return !has_no_records(finished.recording.trace);
 }
 
@@ -192,7 +192,7 @@ bool finish_whatever_happens(const RunArguments& arguments, const Preparation& p
   } catch (const std::exception& error) {
     why = error.what();
   }
-  if (!arguments.quiet) print_message(end_sentence(arguments.command, end));
+  if (!arguments.quiet) print_message(end_sentence(arguments.command.front(), end));
   say_kept(preparation, why);
   return false;
 }

@@ -299,8 +299,17 @@ std::string shell_word(const std::string& text) {
   return profile::command_text({analysis::printable(text)});
 }
 
-std::string end_sentence(const std::vector<std::string>& command, const profile::ProgramEnd& end) {
-  const std::string& program = command.front();
+std::string program_that_ran(const std::vector<std::string>& command,
+                             const profile::Recording& recording, std::int64_t pid) {
+  for (const profile::RecordedProcess& process : recording.processes) {
+    if (process.pid != pid || process.command.empty()) continue;
+    const std::string program = process.command.substr(0, process.command.find(' '));
+    if (program.find_first_of("'\"\\") == std::string::npos) return program;
+  }
+  return command.front();
+}
+
+std::string end_sentence(const std::string& program, const profile::ProgramEnd& end) {
   const std::string name =
       analysis::shorten_middle(analysis::printable(program.substr(program.rfind('/') + 1)), 24);
   std::string time = analysis::duration_text(end.wall_ns);

@@ -18,8 +18,13 @@ struct SummaryInput {
   std::string spools;                 ///< a spool folder that stays; empty: removed
 };
 
+/// What the program became: `simgpu -- ./a.out`, and any other wrapper, is a.out once it has called
+/// exec, under the same pid. The command's own first word where the recording does not say.
+std::string program_that_ran(const std::vector<std::string>& command,
+                             const profile::Recording& recording, std::int64_t pid);
+
 /// "NAME exited 0 after 61.4 s (output and exit code are its own)", without "gprof-ml: ".
-std::string end_sentence(const std::vector<std::string>& command, const profile::ProgramEnd& end);
+std::string end_sentence(const std::string& program, const profile::ProgramEnd& end);
 
 /// The lines below it, each with its line end, in 80 columns.
 std::string summary_lines(const SummaryInput& input);
