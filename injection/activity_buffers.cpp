@@ -7,7 +7,7 @@
 namespace gprofml::injection {
 namespace {
 
-constexpr std::size_t kTouchedAtStart = 8;
+constexpr std::size_t kTouchedAtStart = 32;
 
 }  // namespace
 

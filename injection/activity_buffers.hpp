@@ -17,9 +17,10 @@ namespace gprofml::injection {
 
 class ActivityBuffers {
  public:
-  // A withheld buffer (one with an unfinished record) is lost to a SIGKILL: 1200 kernels, not more.
-  static constexpr std::size_t kBytes = std::size_t{256} * 1024;
-  static constexpr std::uint32_t kCount = 512;
+  // A buffer with an unfinished record is withheld and lost to a SIGKILL, with all that is finished
+  // in it: some 250 launches. Larger ones cost the launching thread no less that could be measured.
+  static constexpr std::size_t kBytes = std::size_t{64} * 1024;
+  static constexpr std::uint32_t kCount = 2048;
 
   struct Full {
     Full* next;
