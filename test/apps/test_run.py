@@ -614,7 +614,7 @@ s.close()
         done = self.run_program(*self.script(SPOOL + "spool(names=['x'] * 1234).close()"))
         self.assertEqual(done.returncode, 0)
         lines = done.stderr.decode().splitlines()
-        self.assertRegex(lines[0], r"^gprof-ml: python3\S* exited 0 after [\d.]+ \w+ \(output and "
+        self.assertRegex(lines[0], r"^gprof-ml: script exited 0 after [\d.]+ \w+ \(output and "
                                    r"exit code are its own\)$")
         self.assertEqual(lines[1], "  recorded  1,234 ranges; 1 process, no GPU work")
         self.assertEqual(lines[2], "  lost      nothing: 0 records dropped")
