@@ -73,6 +73,24 @@ void move_box(const Box& box) {
   }
 }
 
+/// Whether one of the two contexts may reach the other's memory itself.
+bool have_peer_access(std::uint64_t source, std::uint64_t target) {
+  const Allocation* from = allocation_of(source);
+  const Allocation* to = allocation_of(target);
+  return from != nullptr && to != nullptr && from->context != nullptr && to->context != nullptr &&
+         (from->context->peers.count(to->context) != 0 ||
+          to->context->peers.count(from->context) != 0);
+}
+
+std::int64_t duration_of(const Copy& copy, const Box& box) {
+  if (copy.kind == CopyKind::peer_to_peer && !have_peer_access(box.source, box.target)) {
+    // Staged through the host: down to it and up from it.
+    return model().device_to_pinned.duration_ns(copy.bytes) +
+           model().pinned_to_device.duration_ns(copy.bytes);
+  }
+  return transfer_of(copy.kind, copy.source, copy.target).duration_ns(copy.bytes);
+}
+
 std::uint32_t context_id_of_pointer(std::uint64_t address) {
   const Allocation* allocation = allocation_of(address);
   return allocation != nullptr && allocation->context != nullptr ? allocation->context->id : 0;
@@ -216,6 +234,48 @@ CUDA_MEMCPY3D in_3d(const CUDA_MEMCPY2D& p) {
   return result;
 }
 
+CUDA_MEMCPY3D without_contexts(const CUDA_MEMCPY3D_PEER& p) {
+  CUDA_MEMCPY3D result{};
+  result.srcXInBytes = p.srcXInBytes;
+  result.srcY = p.srcY;
+  result.srcZ = p.srcZ;
+  result.srcMemoryType = p.srcMemoryType;
+  result.srcHost = p.srcHost;
+  result.srcDevice = p.srcDevice;
+  result.srcPitch = p.srcPitch;
+  result.srcHeight = p.srcHeight;
+  result.dstXInBytes = p.dstXInBytes;
+  result.dstY = p.dstY;
+  result.dstZ = p.dstZ;
+  result.dstMemoryType = p.dstMemoryType;
+  result.dstHost = p.dstHost;
+  result.dstDevice = p.dstDevice;
+  result.dstPitch = p.dstPitch;
+  result.dstHeight = p.dstHeight;
+  result.WidthInBytes = p.WidthInBytes;
+  result.Height = p.Height;
+  result.Depth = p.Depth;
+  return result;
+}
+
+/// Whether every copy of a batch has one set of attributes, of a kind that exists.
+bool valid_attributes(const CUmemcpyAttributes* attributes, const std::size_t* first_copies,
+                      std::size_t attribute_count, std::size_t count) {
+  if (attributes == nullptr || first_copies == nullptr || attribute_count == 0 ||
+      attribute_count > count || first_copies[0] != 0) {
+    return false;
+  }
+  for (std::size_t i = 0; i < attribute_count; ++i) {
+    const bool in_order = i == 0 || first_copies[i] > first_copies[i - 1];
+    const int access = attributes[i].srcAccessOrder;
+    if (!in_order || first_copies[i] >= count || access < CU_MEMCPY_SRC_ACCESS_ORDER_STREAM ||
+        access > CU_MEMCPY_SRC_ACCESS_ORDER_ANY) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 CUresult make_copy(const Box& box, bool asynchronous, Operation* operation) {
@@ -236,7 +296,7 @@ CUresult make_copy(const Box& box, bool asynchronous, Operation* operation) {
   copy.kind = kind_of_copy(copy.source, copy.target, copy.source_device, copy.target_device);
   copy.asynchronous = asynchronous;
   copy.bytes = box.width * box.height * box.depth;
-  operation->duration_ns = transfer_of(copy.kind, copy.source, copy.target).duration_ns(copy.bytes);
+  operation->duration_ns = duration_of(copy, box);
   operation->effect = [box] { move_box(box); };
   return CUDA_SUCCESS;
 }
@@ -337,6 +397,44 @@ CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D* parameters) {
 
 CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* parameters, CUstream stream) {
   return copy_3d(parameters, stream, true);
+}
+
+CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* parameters) {
+  if (parameters == nullptr) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  const CUDA_MEMCPY3D box = without_contexts(*parameters);
+  return copy_3d(&box, nullptr, false);
+}
+
+CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* parameters, CUstream stream) {
+  if (parameters == nullptr) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  const CUDA_MEMCPY3D box = without_contexts(*parameters);
+  return copy_3d(&box, stream, true);
+}
+
+CUresult cuMemcpyBatchAsync_v2(CUdeviceptr* targets, CUdeviceptr* sources, size_t* bytes,
+                               size_t count, CUmemcpyAttributes* attributes, size_t* first_copies,
+                               size_t attribute_count, CUstream handle) {
+  if (targets == nullptr || sources == nullptr || bytes == nullptr ||
+      !valid_attributes(attributes, first_copies, attribute_count, count)) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  {
+    const EngineLock lock;
+    const Stream* stream = stream_of(handle);
+    if (stream == nullptr || stream->flag == StreamInfo::Flag::null_stream) {
+      return stream == nullptr ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_INVALID_VALUE;
+    }
+  }
+  // In order: the batch promises none among its copies.
+  CUresult result = CUDA_SUCCESS;
+  for (std::size_t i = 0; i < count && result == CUDA_SUCCESS; ++i) {
+    result = copy_line(targets[i], sources[i], bytes[i], handle, true, Side::any, Side::any);
+  }
+  return result;
 }
 
 CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D* parameters) {

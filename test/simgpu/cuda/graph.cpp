@@ -1,11 +1,13 @@
 // Graphs and stream capture.
-#include "test/simgpu/engine/graph.hpp"
+#include "test/simgpu/cuda/graph.hpp"
 
 #include <algorithm>
 
 #include "test/simgpu/cuda/common.hpp"
 #include "test/simgpu/cuda/copy.hpp"
 #include "test/simgpu/cuda/launch.hpp"
+#include "test/simgpu/cuda/memory.hpp"
+#include "test/simgpu/engine/graph.hpp"
 
 namespace gprofml::simgpu::driver {
 namespace {
@@ -89,8 +91,9 @@ CUresult make_event(CUevent event_handle, Operation::Kind kind, Operation* opera
   return operation->event != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/// Replaces what a node does by something of the same kind.
-CUresult replace(GraphNode* node, CUresult made, Operation operation) {
+/// Replaces what a node does by something of the same kind. By reference: calls make the operation
+/// in the argument before.
+CUresult replace(GraphNode* node, CUresult made, Operation& operation) {
   if (node == nullptr || made != CUDA_SUCCESS) {
     return node == nullptr ? CUDA_ERROR_INVALID_VALUE : made;
   }
@@ -286,6 +289,51 @@ CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS*
   Operation operation;
   const CUresult made = make_host(parameters, &operation);
   return replace(node_of_kind(node, Operation::Kind::host_function), made, operation);
+}
+
+CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event) {
+  EngineLock lock;
+  Operation operation;
+  const CUresult made = make_event(event, Operation::Kind::event_record, &operation);
+  return replace(node_of_kind(node, Operation::Kind::event_record), made, operation);
+}
+
+CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event) {
+  EngineLock lock;
+  Operation operation;
+  const CUresult made = make_event(event, Operation::Kind::event_wait, &operation);
+  return replace(node_of_kind(node, Operation::Kind::event_wait), made, operation);
+}
+
+CUresult cuGraphAddMemAllocNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
+                                size_t count, CUDA_MEM_ALLOC_NODE_PARAMS* parameters) {
+  EngineLock lock;
+  if (parameters == nullptr) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  Device* device = device_of(parameters->poolProps.location.id);
+  if (device == nullptr || parameters->poolProps.location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+      parameters->poolProps.allocType != CU_MEM_ALLOCATION_TYPE_PINNED) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  Operation operation;
+  CUresult result =
+      make_allocation(device->graph_pool, current_context(), parameters->bytesize, &operation);
+  if (result == CUDA_SUCCESS) {
+    operation.allocation_parameters.poolProps = parameters->poolProps;
+    parameters->dptr = operation.address;
+    result = add(node, graph, dependencies, count, std::move(operation));
+  }
+  return result;
+}
+
+CUresult cuGraphAddMemFreeNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
+                               size_t count, CUdeviceptr pointer) {
+  EngineLock lock;
+  Operation operation;
+  const CUresult result = make_release(pointer, &operation);
+  return result == CUDA_SUCCESS ? add(node, graph, dependencies, count, std::move(operation))
+                                : result;
 }
 
 CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS* parameters) {

@@ -1,8 +1,9 @@
 // Allocation: device, pinned and managed memory, pools, what is known about pointers.
+#include "test/simgpu/cuda/memory.hpp"
+
 #include <algorithm>
 #include <cstring>
 
-#include "test/simgpu/cuda/common.hpp"
 #include "test/simgpu/engine/clock.hpp"
 #include "test/simgpu/engine/effects.hpp"
 #include "test/simgpu/engine/graph.hpp"
@@ -99,18 +100,17 @@ CUresult allocate_from(MemoryPool* pool, CUdeviceptr* pointer, std::size_t bytes
   if (pool == nullptr) {
     pool = stream->context->device->pool;
   }
-  if (pointer == nullptr || bytes == 0) {
+  if (pointer == nullptr) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  Device& device = process_devices()[pool->device];
-  Operation operation;
-  operation.kind = Operation::Kind::allocate;
-  operation.address = allocate_device(device, stream->context, bytes, pool);
-  if (operation.address == 0) {
-    return CUDA_ERROR_OUT_OF_MEMORY;
+  if (stream->capture != nullptr) {
+    pool = &process_devices()[pool->device].graph_pool;  // it becomes a node
   }
-  operation.allocation_parameters.bytesize = bytes;
-  operation.allocation_parameters.dptr = operation.address;
+  Operation operation;
+  const CUresult result = make_allocation(*pool, stream->context, bytes, &operation);
+  if (result != CUDA_SUCCESS) {
+    return result;
+  }
   *pointer = operation.address;
   return submit(*stream, std::move(operation));
 }
@@ -307,23 +307,46 @@ CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream handle) {
   if (stream == nullptr) {
     return CUDA_ERROR_INVALID_HANDLE;
   }
-  Allocation* found = allocation_at(pointer);
+  Operation operation;
+  const CUresult result = make_release(pointer, &operation);
+  if (result != CUDA_SUCCESS) {
+    return result;
+  }
+  if (stream->capture == nullptr) {
+    allocation_at(pointer)->freeing = true;
+  }
+  return submit(*stream, std::move(operation));
+}
+
+CUresult make_allocation(MemoryPool& pool, Context* context, std::size_t bytes,
+                         Operation* operation) {
+  if (bytes == 0) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  operation->kind = Operation::Kind::allocate;
+  operation->address = allocate_device(process_devices()[pool.device], context, bytes, &pool);
+  if (operation->address == 0) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  operation->allocation_parameters.bytesize = bytes;
+  operation->allocation_parameters.dptr = operation->address;
+  return CUDA_SUCCESS;
+}
+
+CUresult make_release(std::uint64_t address, Operation* operation) {
+  const Allocation* found = allocation_at(address);
   if (found == nullptr || found->kind != Memory::device || found->freeing) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  Operation operation;
-  operation.kind = Operation::Kind::release;
-  operation.address = pointer;
-  if (stream->capture == nullptr) {
-    found->freeing = true;
-  }
-  operation.effect = [pointer] {
+  operation->kind = Operation::Kind::release;
+  operation->address = address;
+  operation->effect = [address] {
     const EngineLock again;
-    if (Allocation* gone = allocation_at(pointer); gone != nullptr) {
+    if (Allocation* gone = allocation_at(address); gone != nullptr) {
       release_allocation(gone);
     }
   };
-  return submit(*stream, std::move(operation));
+  return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice ordinal) {
@@ -400,6 +423,61 @@ CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t keep) {
   }
   found->reserved =
       std::min<std::uint64_t>(found->reserved, std::max<std::uint64_t>(found->used, keep));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetGraphMemAttribute(CUdevice ordinal, CUgraphMem_attribute name, void* value) {
+  EngineLock lock;
+  const Device* device = device_of(ordinal);
+  if (device == nullptr || value == nullptr) {
+    return device == nullptr ? CUDA_ERROR_INVALID_DEVICE : CUDA_ERROR_INVALID_VALUE;
+  }
+  auto* number = static_cast<cuuint64_t*>(value);
+  const MemoryPool& pool = device->graph_pool;
+  switch (name) {
+    case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
+      *number = pool.used;
+      return CUDA_SUCCESS;
+    case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
+      *number = pool.used_high;
+      return CUDA_SUCCESS;
+    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
+      *number = pool.reserved;
+      return CUDA_SUCCESS;
+    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
+      *number = pool.reserved_high;
+      return CUDA_SUCCESS;
+  }
+  return CUDA_ERROR_INVALID_VALUE;
+}
+
+/// High watermarks can be put back to zero, nothing else can be set.
+CUresult cuDeviceSetGraphMemAttribute(CUdevice ordinal, CUgraphMem_attribute name, void* value) {
+  EngineLock lock;
+  Device* device = device_of(ordinal);
+  if (device == nullptr) {
+    return CUDA_ERROR_INVALID_DEVICE;
+  }
+  if (value == nullptr || *static_cast<const cuuint64_t*>(value) != 0 ||
+      (name != CU_GRAPH_MEM_ATTR_USED_MEM_HIGH && name != CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH)) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  MemoryPool& pool = device->graph_pool;
+  if (name == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH) {
+    pool.used_high = pool.used;
+  } else {
+    pool.reserved_high = pool.reserved;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGraphMemTrim(CUdevice ordinal) {
+  EngineLock lock;
+  Device* device = device_of(ordinal);
+  if (device == nullptr) {
+    return CUDA_ERROR_INVALID_DEVICE;
+  }
+  device->graph_pool.reserved = device->graph_pool.used;
   return CUDA_SUCCESS;
 }
 

@@ -1,5 +1,6 @@
 // Modules and libraries: any image is accepted and has any kernel, for kernels are timed and never
 // run. Variables of an image are not known here (the runtime knows those of its programs).
+#include <algorithm>
 #include <cstdio>
 
 #include "test/simgpu/cuda/common.hpp"
@@ -139,6 +140,33 @@ int blocks_per_multiprocessor(const Function& function, int block_size,
       static_cast<std::size_t>(function.rule->static_shared_bytes) + dynamic_shared + 1024;
   const int by_shared = static_cast<int>(233472 / shared);
   return std::min(std::min(by_threads, by_registers), std::min(by_shared, 32));
+}
+
+constexpr int kPortableClusterBlocks = 8;
+constexpr int kLargestClusterBlocks = 16;
+
+int attribute_or_zero(const Function& function, CUfunction_attribute name) {
+  const auto found = function.attributes.find(name);
+  return found != function.attributes.end() ? found->second : 0;
+}
+
+/// Blocks of a cluster that the function itself demands; 0: it leaves that to the launch.
+int required_cluster(const Function& function) {
+  const int width = attribute_or_zero(function, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH);
+  const int height = attribute_or_zero(function, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT);
+  const int depth = attribute_or_zero(function, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH);
+  return width * std::max(height, 1) * std::max(depth, 1);
+}
+
+/// Blocks of the cluster that a launch asks for; 0: none.
+std::uint64_t cluster_of(const CUlaunchConfig& config) {
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    if (config.attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
+      const auto& size = config.attrs[i].value.clusterDim;
+      return std::uint64_t{size.x} * size.y * size.z;
+    }
+  }
+  return 0;
 }
 
 }  // namespace
@@ -295,6 +323,53 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction fun
                                                      int block_size, size_t dynamic_shared) {
   return driver::cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_size,
                                                                       dynamic_shared, 0);
+}
+
+CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction function,
+                                      const CUlaunchConfig* config) {
+  EngineLock lock;
+  const Function* found = live<Function>(function);
+  const Context* context = current_context();
+  if (found == nullptr || context == nullptr) {
+    return found == nullptr ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_INVALID_CONTEXT;
+  }
+  if (clusters == nullptr || config == nullptr) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  const auto required = static_cast<std::uint64_t>(required_cluster(*found));
+  const std::uint64_t asked = cluster_of(*config);
+  const std::uint64_t cluster = asked != 0 ? asked : required;
+  const std::uint64_t threads =
+      std::uint64_t{config->blockDimX} * config->blockDimY * config->blockDimZ;
+  if (cluster == 0 || (required != 0 && cluster != required) || threads == 0 || threads > 1024) {
+    return cluster == 0 || (required != 0 && cluster != required) ? CUDA_ERROR_INVALID_CLUSTER_SIZE
+                                                                  : CUDA_ERROR_INVALID_VALUE;
+  }
+  const int blocks =
+      blocks_per_multiprocessor(*found, static_cast<int>(threads), config->sharedMemBytes);
+  const std::uint64_t resident = static_cast<std::uint64_t>(blocks) *
+                                 static_cast<std::uint64_t>(context->device->model.multiprocessors);
+  *clusters = static_cast<int>(resident / cluster);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxPotentialClusterSize(int* blocks, CUfunction function,
+                                            const CUlaunchConfig* config) {
+  EngineLock lock;
+  const Function* found = live<Function>(function);
+  if (found == nullptr) {
+    return CUDA_ERROR_INVALID_HANDLE;
+  }
+  if (blocks == nullptr || config == nullptr) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  const bool beyond_portable =
+      attribute_or_zero(*found, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED) != 0;
+  const int required = required_cluster(*found);
+  *blocks = required != 0     ? required
+            : beyond_portable ? kLargestClusterBlocks
+                              : kPortableClusterBlocks;
+  return CUDA_SUCCESS;
 }
 
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunction function, int blocks,

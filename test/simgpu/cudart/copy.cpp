@@ -1,6 +1,9 @@
 // Copies and fills.
 #include "test/simgpu/cudart/copy.hpp"
 
+#include <cstring>
+#include <vector>
+
 // The driver's per-thread twins, which cuda.h declares for its own use only.
 extern "C" {
 CUresult cuMemcpyHtoD_v2_ptds(CUdeviceptr, const void*, size_t);
@@ -8,6 +11,7 @@ CUresult cuMemcpyDtoH_v2_ptds(void*, CUdeviceptr, size_t);
 CUresult cuMemcpyDtoD_v2_ptds(CUdeviceptr, CUdeviceptr, size_t);
 CUresult cuMemcpy_ptds(CUdeviceptr, CUdeviceptr, size_t);
 CUresult cuMemcpy3D_v2_ptds(const CUDA_MEMCPY3D*);
+CUresult cuMemcpy3DPeer_ptds(const CUDA_MEMCPY3D_PEER*);
 CUresult cuMemsetD8_v2_ptds(CUdeviceptr, unsigned char, size_t);
 CUresult cuMemsetD2D8_v2_ptds(CUdeviceptr, size_t, unsigned char, size_t, size_t);
 }
@@ -84,6 +88,30 @@ bool part_of(const void* symbol, std::size_t bytes, std::size_t offset, char** p
 
 cudaError_t symbol_error(const void* symbol) {
   return variable_of(symbol).address == 0 ? cudaErrorInvalidSymbol : cudaErrorInvalidValue;
+}
+
+CUDA_MEMCPY3D_PEER peer_box(const cudaMemcpy3DPeerParms& p) {
+  CUDA_MEMCPY3D_PEER box{};
+  box.srcMemoryType = p.srcArray != nullptr ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_UNIFIED;
+  box.srcDevice = address(p.srcPtr.ptr);
+  box.srcPitch = p.srcPtr.pitch;
+  box.srcHeight = p.srcPtr.ysize;
+  box.srcXInBytes = p.srcPos.x;
+  box.srcY = p.srcPos.y;
+  box.srcZ = p.srcPos.z;
+  box.srcContext = primary_context(p.srcDevice);
+  box.dstMemoryType = p.dstArray != nullptr ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_UNIFIED;
+  box.dstDevice = address(p.dstPtr.ptr);
+  box.dstPitch = p.dstPtr.pitch;
+  box.dstHeight = p.dstPtr.ysize;
+  box.dstXInBytes = p.dstPos.x;
+  box.dstY = p.dstPos.y;
+  box.dstZ = p.dstPos.z;
+  box.dstContext = primary_context(p.dstDevice);
+  box.WidthInBytes = p.extent.width;
+  box.Height = p.extent.height;
+  box.Depth = p.extent.depth;
+  return box;
 }
 
 }  // namespace
@@ -185,6 +213,53 @@ cudaError_t cudaMemcpyPeerAsync(void* target, int target_device, const void* sou
   return with_context([&] {
     return cuMemcpyPeerAsync(address(target), primary_context(target_device), address(source),
                              primary_context(source_device), bytes, stream_of(stream));
+  });
+}
+
+cudaError_t cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms* parameters) {
+  return with_context([&] {
+    if (parameters == nullptr) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+    const CUDA_MEMCPY3D_PEER box = peer_box(*parameters);
+    return per_thread() ? cuMemcpy3DPeer_ptds(&box) : cuMemcpy3DPeer(&box);
+  });
+}
+
+cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms* parameters,
+                                  cudaStream_t stream) {
+  return with_context([&] {
+    if (parameters == nullptr) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+    const CUDA_MEMCPY3D_PEER box = peer_box(*parameters);
+    return cuMemcpy3DPeerAsync(&box, stream_of(stream));
+  });
+}
+
+cudaError_t cudaMemcpyBatchAsync(void* const* targets, const void* const* sources,
+                                 const size_t* bytes, size_t count,
+                                 struct cudaMemcpyAttributes* attributes, size_t* first_copies,
+                                 size_t attribute_count, cudaStream_t stream) {
+  static_assert(sizeof(CUmemcpyAttributes) == sizeof(cudaMemcpyAttributes));
+  return with_context([&] {
+    if (targets == nullptr || sources == nullptr || bytes == nullptr || attributes == nullptr) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+    std::vector<CUdeviceptr> to;
+    std::vector<CUdeviceptr> from;
+    for (std::size_t i = 0; i < count; ++i) {
+      to.push_back(address(targets[i]));
+      from.push_back(address(sources[i]));
+    }
+    std::vector<std::size_t> sizes(bytes, bytes + count);
+    std::vector<CUmemcpyAttributes> driver_attributes(attribute_count);
+    if (attribute_count != 0) {
+      std::memcpy(driver_attributes.data(), attributes,
+                  attribute_count * sizeof(CUmemcpyAttributes));
+    }
+    return cuMemcpyBatchAsync(to.data(), from.data(), sizes.data(), count, driver_attributes.data(),
+                              first_copies, attribute_count, stream_of(stream));
   });
 }
 

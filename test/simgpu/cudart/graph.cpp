@@ -60,6 +60,69 @@ CUDA_HOST_NODE_PARAMS host_parameters(const cudaHostNodeParams& p) {
   return result;
 }
 
+/// A node of any kind in the driver's terms.
+cudaError_t any_parameters(const cudaGraphNodeParams* p, CUgraphNodeParams* result) {
+  if (p == nullptr) {
+    return cudaErrorInvalidValue;
+  }
+  *result = {};
+  result->type = static_cast<CUgraphNodeType>(p->type);
+  switch (p->type) {
+    case cudaGraphNodeTypeKernel: {
+      CUDA_KERNEL_NODE_PARAMS_v3& kernel = result->kernel;
+      kernel.func = kernel_of(p->kernel.func);
+      kernel.gridDimX = p->kernel.gridDim.x;
+      kernel.gridDimY = p->kernel.gridDim.y;
+      kernel.gridDimZ = p->kernel.gridDim.z;
+      kernel.blockDimX = p->kernel.blockDim.x;
+      kernel.blockDimY = p->kernel.blockDim.y;
+      kernel.blockDimZ = p->kernel.blockDim.z;
+      kernel.sharedMemBytes = p->kernel.sharedMemBytes;
+      kernel.kernelParams = p->kernel.kernelParams;
+      kernel.extra = p->kernel.extra;
+      return kernel.func != nullptr ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+    }
+    case cudaGraphNodeTypeMemcpy:
+      result->memcpy.copyParams = box_3d(p->memcpy.copyParams);
+      result->memcpy.copyCtx = context();
+      return cudaSuccess;
+    case cudaGraphNodeTypeMemset:
+      result->memset.dst = reinterpret_cast<CUdeviceptr>(p->memset.dst);
+      result->memset.pitch = p->memset.pitch;
+      result->memset.value = p->memset.value;
+      result->memset.elementSize = p->memset.elementSize;
+      result->memset.width = p->memset.width;
+      result->memset.height = p->memset.height;
+      result->memset.ctx = context();
+      return cudaSuccess;
+    case cudaGraphNodeTypeHost:
+      result->host.fn = p->host.fn;
+      result->host.userData = p->host.userData;
+      return cudaSuccess;
+    case cudaGraphNodeTypeGraph:
+      result->graph.graph = p->graph.graph;
+      return cudaSuccess;
+    case cudaGraphNodeTypeEmpty:
+      return cudaSuccess;
+    case cudaGraphNodeTypeWaitEvent:
+      result->eventWait.event = p->eventWait.event;
+      return cudaSuccess;
+    case cudaGraphNodeTypeEventRecord:
+      result->eventRecord.event = p->eventRecord.event;
+      return cudaSuccess;
+    case cudaGraphNodeTypeMemAlloc:
+      static_assert(sizeof(CUmemPoolProps) == sizeof(cudaMemPoolProps));
+      std::memcpy(&result->alloc.poolProps, &p->alloc.poolProps, sizeof(CUmemPoolProps));
+      result->alloc.bytesize = p->alloc.bytesize;
+      return cudaSuccess;
+    case cudaGraphNodeTypeMemFree:
+      result->free.dptr = reinterpret_cast<CUdeviceptr>(p->free.dptr);
+      return cudaSuccess;
+    default:
+      return cudaErrorNotSupported;
+  }
+}
+
 /// Adds a copy node where the kind fits the pointers.
 cudaError_t add_copy(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
                      std::size_t count, const CUDA_MEMCPY3D& box) {
@@ -270,6 +333,83 @@ cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraph
 cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
                                                cudaEvent_t event) {
   return error_of(cuGraphExecEventWaitNodeSetEvent(exec, node, event));
+}
+
+cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
+  return error_of(cuGraphEventRecordNodeSetEvent(node, event));
+}
+
+cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
+  return error_of(cuGraphEventWaitNodeSetEvent(node, event));
+}
+
+cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                             const cudaGraphNode_t* dependencies, const cudaGraphEdgeData* data,
+                             size_t count, struct cudaGraphNodeParams* parameters) {
+  return with_context([&] {
+    CUgraphNodeParams driver_parameters;
+    const cudaError_t made = any_parameters(parameters, &driver_parameters);
+    if (made != cudaSuccess) {
+      return static_cast<CUresult>(made);
+    }
+    const CUresult result =
+        cuGraphAddNode(node, graph, dependencies, edges(data), count, &driver_parameters);
+    if (parameters->type == cudaGraphNodeTypeMemAlloc) {
+      parameters->alloc.dptr = reinterpret_cast<void*>(driver_parameters.alloc.dptr);
+    }
+    return result;
+  });
+}
+
+cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams* parameters) {
+  CUgraphNodeParams driver_parameters;
+  const cudaError_t made = any_parameters(parameters, &driver_parameters);
+  return made == cudaSuccess ? error_of(cuGraphNodeSetParams(node, &driver_parameters)) : made;
+}
+
+cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                       struct cudaGraphNodeParams* parameters) {
+  CUgraphNodeParams driver_parameters;
+  const cudaError_t made = any_parameters(parameters, &driver_parameters);
+  return made == cudaSuccess ? error_of(cuGraphExecNodeSetParams(exec, node, &driver_parameters))
+                             : made;
+}
+
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                     const cudaGraphNode_t* dependencies, size_t count,
+                                     struct cudaMemAllocNodeParams* parameters) {
+  return with_context([&] {
+    if (parameters == nullptr) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+    CUDA_MEM_ALLOC_NODE_PARAMS driver_parameters{};
+    std::memcpy(&driver_parameters.poolProps, &parameters->poolProps, sizeof(CUmemPoolProps));
+    driver_parameters.bytesize = parameters->bytesize;
+    const CUresult result =
+        cuGraphAddMemAllocNode(node, graph, dependencies, count, &driver_parameters);
+    parameters->dptr = reinterpret_cast<void*>(driver_parameters.dptr);
+    return result;
+  });
+}
+
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                    const cudaGraphNode_t* dependencies, size_t count,
+                                    void* pointer) {
+  return error_of(cuGraphAddMemFreeNode(node, graph, dependencies, count,
+                                        reinterpret_cast<CUdeviceptr>(pointer)));
+}
+
+cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node,
+                                           struct cudaMemAllocNodeParams* parameters) {
+  CUDA_MEM_ALLOC_NODE_PARAMS p;
+  const CUresult result = cuGraphMemAllocNodeGetParams(node, &p);
+  if (result == CUDA_SUCCESS) {
+    *parameters = {};
+    std::memcpy(&parameters->poolProps, &p.poolProps, sizeof(CUmemPoolProps));
+    parameters->bytesize = p.bytesize;
+    parameters->dptr = reinterpret_cast<void*>(p.dptr);
+  }
+  return error_of(result);
 }
 
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,

@@ -38,6 +38,50 @@ cudaError_t launch(const void* function, dim3 grid, dim3 block, void** arguments
                                  nullptr));
 }
 
+/// A launch's description in the driver's terms, with the attributes that it points to.
+class LaunchConfig {
+ public:
+  explicit LaunchConfig(const cudaLaunchConfig_t& config) : attributes_(config.numAttrs) {
+    for (unsigned i = 0; i < config.numAttrs; ++i) {
+      CUlaunchAttribute& to = attributes_[i];
+      to.id = static_cast<CUlaunchAttributeID>(config.attrs[i].id);
+      static_assert(sizeof to.value == sizeof config.attrs[i].val);
+      std::memcpy(&to.value, &config.attrs[i].val, sizeof to.value);
+    }
+    config_.gridDimX = config.gridDim.x;
+    config_.gridDimY = config.gridDim.y;
+    config_.gridDimZ = config.gridDim.z;
+    config_.blockDimX = config.blockDim.x;
+    config_.blockDimY = config.blockDim.y;
+    config_.blockDimZ = config.blockDim.z;
+    config_.sharedMemBytes = static_cast<unsigned>(config.dynamicSmemBytes);
+    config_.hStream = stream_of(config.stream);
+    config_.attrs = attributes_.data();
+    config_.numAttrs = config.numAttrs;
+  }
+  LaunchConfig(const LaunchConfig&) = delete;
+  LaunchConfig& operator=(const LaunchConfig&) = delete;
+  const CUlaunchConfig* get() const { return &config_; }
+
+ private:
+  std::vector<CUlaunchAttribute> attributes_;
+  CUlaunchConfig config_{};
+};
+
+using ClusterQuestion = CUresult (*)(int*, CUfunction, const CUlaunchConfig*);
+
+cudaError_t about_clusters(ClusterQuestion question, int* answer, const void* function,
+                           const cudaLaunchConfig_t* config) {
+  return with_context([&] {
+    const CUfunction kernel = kernel_of(function);
+    if (kernel == nullptr || config == nullptr) {
+      return kernel == nullptr ? static_cast<CUresult>(cudaErrorInvalidDeviceFunction)
+                               : CUDA_ERROR_INVALID_VALUE;
+    }
+    return question(answer, kernel, LaunchConfig(*config).get());
+  });
+}
+
 }  // namespace
 
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
@@ -60,24 +104,18 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
   if (kernel == nullptr || !valid_shape(config->gridDim, config->blockDim)) {
     return kernel == nullptr ? cudaErrorInvalidDeviceFunction : cudaErrorInvalidConfiguration;
   }
-  std::vector<CUlaunchAttribute> attributes(config->numAttrs);
-  for (unsigned i = 0; i < config->numAttrs; ++i) {
-    attributes[i].id = static_cast<CUlaunchAttributeID>(config->attrs[i].id);
-    static_assert(sizeof attributes[i].value == sizeof config->attrs[i].val);
-    std::memcpy(&attributes[i].value, &config->attrs[i].val, sizeof attributes[i].value);
-  }
-  CUlaunchConfig driver_config{};
-  driver_config.gridDimX = config->gridDim.x;
-  driver_config.gridDimY = config->gridDim.y;
-  driver_config.gridDimZ = config->gridDim.z;
-  driver_config.blockDimX = config->blockDim.x;
-  driver_config.blockDimY = config->blockDim.y;
-  driver_config.blockDimZ = config->blockDim.z;
-  driver_config.sharedMemBytes = static_cast<unsigned>(config->dynamicSmemBytes);
-  driver_config.hStream = stream_of(config->stream);
-  driver_config.attrs = attributes.data();
-  driver_config.numAttrs = config->numAttrs;
-  return error_of(cuLaunchKernelEx(&driver_config, kernel, arguments, nullptr));
+  const LaunchConfig driver_config(*config);
+  return error_of(cuLaunchKernelEx(driver_config.get(), kernel, arguments, nullptr));
+}
+
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
+                                           const cudaLaunchConfig_t* config) {
+  return about_clusters(cuOccupancyMaxActiveClusters, clusters, function, config);
+}
+
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* function,
+                                                 const cudaLaunchConfig_t* config) {
+  return about_clusters(cuOccupancyMaxPotentialClusterSize, blocks, function, config);
 }
 
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes* attributes, const void* function) {

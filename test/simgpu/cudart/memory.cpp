@@ -187,6 +187,27 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep) {
   return error_of(cuMemPoolTrimTo(pool, keep));
 }
 
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType name,
+                                           void* value) {
+  const cudaError_t ready = need_driver();
+  return ready != cudaSuccess ? ready
+                              : error_of(cuDeviceGetGraphMemAttribute(
+                                    device, static_cast<CUgraphMem_attribute>(name), value));
+}
+
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType name,
+                                           void* value) {
+  const cudaError_t ready = need_driver();
+  return ready != cudaSuccess ? ready
+                              : error_of(cuDeviceSetGraphMemAttribute(
+                                    device, static_cast<CUgraphMem_attribute>(name), value));
+}
+
+cudaError_t cudaDeviceGraphMemTrim(int device) {
+  const cudaError_t ready = need_driver();
+  return ready != cudaSuccess ? ready : error_of(cuDeviceGraphMemTrim(device));
+}
+
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr name, void* value) {
   return error_of(cuMemPoolGetAttribute(pool, static_cast<CUmemPool_attribute>(name), value));
 }

@@ -377,13 +377,10 @@ CUresult update_exec(GraphExec& exec, const Graph& graph, const GraphNode** diff
       return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
     }
   }
-  NodeMap& known = exec_maps()[&exec];
-  known.clear();
+  // Nodes go on being named by those of the graph that was instantiated, not of this one.
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     present[i]->operation = wanted[i]->operation;
-    known[wanted[i]] = present[i];
   }
-  exec.original = &graph;
   return CUDA_SUCCESS;
 }
 

@@ -96,11 +96,21 @@ void write_buffer(Log& log) {
   log.buffer.clear();
 }
 
+/// Threads that call exit() at once each take the next handler, and the last one through ends the
+/// process, whatever the others are in the middle of. Enough handlers, and all wait for the lock.
+constexpr int kThreadsThatExit = 32;
+
 [[gnu::constructor]] void flush_at_exit() {
-  std::atexit([] {
-    log_flush();
-    the_log().at_once = true;
-  });
+  for (int i = 0; i < kThreadsThatExit; ++i) {
+    std::atexit([] {
+      Log& log = the_log();
+      const std::lock_guard lock(log.mutex);
+      log.at_once = true;
+      if (log_wanted()) {
+        write_buffer(log);
+      }
+    });
+  }
 }
 
 template <class Function>

@@ -43,6 +43,7 @@ struct Device {
   std::uint64_t used_bytes = 0;
   MemoryPool default_pool;
   MemoryPool* pool = nullptr;  ///< the current one
+  MemoryPool graph_pool;       ///< what nodes of graphs allocate
 };
 
 struct Context {

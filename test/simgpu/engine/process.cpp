@@ -58,6 +58,8 @@ void make_devices() {
     device.model = std::move(found);
     device.default_pool.device = device.ordinal;
     device.pool = &device.default_pool;
+    device.graph_pool.device = device.ordinal;
+    device.graph_pool.release_threshold = ~std::uint64_t{0};  // kept until it is trimmed
     register_handle(HandleKind::pool, &device.default_pool);
     log_device(device);
   }

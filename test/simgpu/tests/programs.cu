@@ -151,6 +151,235 @@ void async_memory() {
   unsigned long long used = 1;
   OK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used));
   REQUIRE(used == 0);
+  // Captured, it belongs to the graph: nothing of it comes from the pool, and it stays until
+  // trimmed.
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+  OK(cudaMallocAsync(&memory, 1 << 20, stream));
+  OK(cudaFreeAsync(memory, stream));
+  OK(cudaStreamEndCapture(stream, &graph));
+  OK(cudaGraphInstantiate(&exec, graph, 0));
+  OK(cudaGraphLaunch(exec, stream));
+  OK(cudaStreamSynchronize(stream));
+  OK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemHigh, &used));
+  REQUIRE(used < 1 << 20);
+  OK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrReservedMemCurrent, &used));
+  REQUIRE(used == 1 << 20);
+  OK(cudaDeviceGraphMemTrim(0));
+  OK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrReservedMemCurrent, &used));
+  REQUIRE(used == 0);
+}
+
+/// A graph of one kernel goes on being named by the nodes it was made from, also after an update.
+void graph_updates() {
+  cudaStream_t stream = make_stream();
+  const auto captured = [stream](cudaGraphNode_t* node) {
+    cudaGraph_t graph = nullptr;
+    OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    short_kernel<<<1, 32, 0, stream>>>(0);
+    OK(cudaStreamEndCapture(stream, &graph));
+    std::size_t count = 1;
+    OK(cudaGraphGetNodes(graph, node, &count));
+    return graph;
+  };
+  cudaGraphNode_t node = nullptr;
+  cudaGraphNode_t other_node = nullptr;
+  cudaGraph_t graph = captured(&node);
+  cudaGraphExec_t exec = nullptr;
+  OK(cudaGraphInstantiate(&exec, graph, 0));
+  cudaGraph_t other = captured(&other_node);
+  cudaGraphExecUpdateResultInfo info{};
+  OK(cudaGraphExecUpdate(exec, other, &info));
+  OK(cudaGraphDestroy(other));
+  cudaKernelNodeParams parameters{};
+  OK(cudaGraphKernelNodeGetParams(node, &parameters));
+  parameters.gridDim = dim3(5);
+  OK(cudaGraphExecKernelNodeSetParams(exec, node, &parameters));
+  REQUIRE(cudaGraphExecKernelNodeSetParams(exec, other_node, &parameters) == cudaErrorInvalidValue);
+  OK(cudaGraphLaunch(exec, stream));
+  OK(cudaStreamSynchronize(stream));
+}
+
+/// {fill, upload} -> kernel -> child (one kernel) -> event -> {host function, release} -> empty.
+void graph_of_any_nodes() {
+  cudaStream_t stream = make_stream();
+  cudaEvent_t event = nullptr;
+  OK(cudaEventCreate(&event));
+  cudaGraph_t graph = nullptr;
+  cudaGraph_t child = nullptr;
+  OK(cudaGraphCreate(&graph, 0));
+  OK(cudaGraphCreate(&child, 0));
+  static char host[64] = "from the host";
+  static bool called = false;
+  char* memory = nullptr;
+  OK(cudaMalloc(&memory, sizeof host));
+  std::vector<cudaGraphNode_t> last;
+  const auto add = [](cudaGraph_t to, const std::vector<cudaGraphNode_t>& from,
+                      cudaGraphNodeParams& parameters) {
+    cudaGraphNode_t node = nullptr;
+    OK(cudaGraphAddNode(&node, to, from.data(), nullptr, from.size(), &parameters));
+    return node;
+  };
+  cudaGraphNodeParams allocation{};
+  allocation.type = cudaGraphNodeTypeMemAlloc;
+  allocation.alloc.poolProps.allocType = cudaMemAllocationTypePinned;
+  allocation.alloc.poolProps.location.type = cudaMemLocationTypeDevice;
+  allocation.alloc.bytesize = 256;
+  const cudaGraphNode_t allocate = add(graph, {}, allocation);
+  REQUIRE(allocation.alloc.dptr != nullptr);
+  cudaGraphNodeParams fill{};
+  fill.type = cudaGraphNodeTypeMemset;
+  fill.memset.dst = allocation.alloc.dptr;
+  fill.memset.elementSize = 4;
+  fill.memset.width = 64;
+  fill.memset.height = 1;
+  cudaGraphNodeParams upload{};
+  upload.type = cudaGraphNodeTypeMemcpy;
+  upload.memcpy.copyParams.srcPtr = make_cudaPitchedPtr(host, sizeof host, sizeof host, 1);
+  upload.memcpy.copyParams.dstPtr = make_cudaPitchedPtr(memory, sizeof host, sizeof host, 1);
+  upload.memcpy.copyParams.extent = make_cudaExtent(sizeof host, 1, 1);
+  upload.memcpy.copyParams.kind = cudaMemcpyHostToDevice;
+  last = {add(graph, {allocate}, fill), add(graph, {}, upload)};
+  int argument = 0;
+  void* arguments[] = {&argument};
+  cudaGraphNodeParams kernel{};
+  kernel.type = cudaGraphNodeTypeKernel;
+  kernel.kernel.func = reinterpret_cast<void*>(short_kernel);
+  kernel.kernel.gridDim = dim3(1);
+  kernel.kernel.blockDim = dim3(32);
+  kernel.kernel.kernelParams = arguments;
+  const cudaGraphNode_t kernel_node = add(graph, last, kernel);
+  add(child, {}, kernel);
+  cudaGraphNodeParams whole{};
+  whole.type = cudaGraphNodeTypeGraph;
+  whole.graph.graph = child;
+  last = {add(graph, {kernel_node}, whole)};
+  cudaGraphNodeParams record{};
+  record.type = cudaGraphNodeTypeEventRecord;
+  record.eventRecord.event = event;
+  last = {add(graph, last, record)};
+  cudaGraphNodeParams function{};
+  function.type = cudaGraphNodeTypeHost;
+  function.host.fn = [](void*) { called = true; };
+  cudaGraphNodeParams release{};
+  release.type = cudaGraphNodeTypeMemFree;
+  release.free.dptr = allocation.alloc.dptr;
+  last = {add(graph, last, function), add(graph, last, release)};
+  cudaGraphNodeParams empty{};
+  empty.type = cudaGraphNodeTypeEmpty;
+  add(graph, last, empty);
+  cudaGraphNodeParams unknown{};
+  unknown.type = cudaGraphNodeTypeConditional;
+  cudaGraphNode_t none = nullptr;
+  REQUIRE(cudaGraphAddNode(&none, graph, nullptr, nullptr, 0, &unknown) == cudaErrorNotSupported);
+  cudaGraphExec_t exec = nullptr;
+  OK(cudaGraphInstantiate(&exec, graph, 0));
+  kernel.kernel.gridDim = dim3(7);
+  OK(cudaGraphExecNodeSetParams(exec, kernel_node, &kernel));
+  OK(cudaGraphLaunch(exec, stream));
+  OK(cudaStreamSynchronize(stream));
+  REQUIRE(called && std::strcmp(memory, host) == 0);
+}
+
+void clusters() {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim = {4, 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(8);
+  config.blockDim = dim3(1024);
+  int answer = 0;
+  REQUIRE(cudaOccupancyMaxActiveClusters(&answer, short_kernel, &config) ==
+          cudaErrorInvalidClusterSize);
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  int processors = 0;
+  OK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
+  OK(cudaOccupancyMaxActiveClusters(&answer, short_kernel, &config));
+  REQUIRE(answer == processors * 2 / 4);  // two blocks of 1024 threads on each
+  OK(cudaOccupancyMaxPotentialClusterSize(&answer, short_kernel, &config));
+  REQUIRE(answer == 8);
+  OK(cudaFuncSetAttribute(short_kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+  OK(cudaOccupancyMaxPotentialClusterSize(&answer, short_kernel, &config));
+  REQUIRE(answer == 16);
+}
+
+/// The same bytes to another device: through the host, then, with access to it, directly.
+void peers() {
+  constexpr std::size_t kBytes = 1 << 20;
+  char* first = nullptr;
+  char* second = nullptr;
+  OK(cudaMalloc(&first, kBytes));
+  OK(cudaMemset(first, 3, kBytes));
+  OK(cudaSetDevice(1));
+  OK(cudaMalloc(&second, kBytes));
+  OK(cudaMemcpyPeer(second, 1, first, 0, kBytes));
+  OK(cudaDeviceEnablePeerAccess(0, 0));
+  OK(cudaMemcpyPeer(second, 1, first, 0, kBytes));
+  cudaMemcpy3DPeerParms box{};
+  box.srcPtr = make_cudaPitchedPtr(first, 1024, 1024, 1024);
+  box.dstPtr = make_cudaPitchedPtr(second, 1024, 1024, 1024);
+  box.dstDevice = 1;
+  box.dstPos = make_cudaPos(1, 2, 0);
+  box.extent = make_cudaExtent(3, 4, 1);
+  OK(cudaMemset(second, 0, kBytes));
+  OK(cudaMemcpy3DPeer(&box));
+  OK(cudaDeviceSynchronize());
+  REQUIRE(second[2 * 1024] == 0 && second[2 * 1024 + 1] == 3 && second[5 * 1024 + 3] == 3 &&
+          second[5 * 1024 + 4] == 0 && second[6 * 1024 + 1] == 0);
+}
+
+void batch_of_copies() {
+  cudaStream_t stream = make_stream();
+  char* device = nullptr;
+  char host[] = "abcdef";
+  char back[sizeof host] = {};
+  OK(cudaMalloc(&device, sizeof host));
+  void* targets[] = {device + 3, device};
+  const void* sources[] = {host + 3, host};
+  const std::size_t sizes[] = {4, 3};
+  cudaMemcpyAttributes attributes{};
+  attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+  std::size_t first = 0;
+  REQUIRE(cudaMemcpyBatchAsync(targets, sources, sizes, 2, &attributes, &first, 1, nullptr) ==
+          cudaErrorInvalidValue);
+  OK(cudaMemcpyBatchAsync(targets, sources, sizes, 2, &attributes, &first, 1, stream));
+  OK(cudaMemcpyAsync(back, device, sizeof host, cudaMemcpyDeviceToHost, stream));
+  OK(cudaStreamSynchronize(stream));
+  REQUIRE(std::strcmp(back, host) == 0);
+  first = 1;
+  REQUIRE(cudaMemcpyBatchAsync(targets, sources, sizes, 2, &attributes, &first, 1, stream) ==
+          cudaErrorInvalidValue);
+}
+
+void libraries() {
+  cudaLibrary_t library = nullptr;
+  cudaKernel_t kernel = nullptr;
+  OK(cudaLibraryLoadData(&library, "any image", nullptr, nullptr, 0, nullptr, nullptr, 0));
+  OK(cudaLibraryGetKernel(&kernel, library, "long_kernel_of_a_library"));
+  int argument = 0;
+  void* arguments[] = {&argument};
+  OK(cudaLaunchKernel(reinterpret_cast<void*>(kernel), dim3(1), dim3(32), arguments, 0, nullptr));
+  OK(cudaDeviceSynchronize());
+  OK(cudaLibraryUnload(library));
+  REQUIRE(cudaLibraryUnload(library) == cudaErrorInvalidResourceHandle);
+}
+
+/// Threads that leave the process at the same time, in the middle of others' work.
+void exits_of_many() {
+  OK(cudaFree(nullptr));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([i] {
+      cudaStream_t stream = make_stream();
+      for (int round = 0; round < 200 || i == 0; ++round) {
+        short_kernel<<<1, 32, 0, stream>>>(round);
+      }
+      std::exit(5);
+    });
+  }
+  threads[0].join();
 }
 
 std::string g_order;
@@ -308,6 +537,20 @@ int main(int count, char** arguments) {
     killed();
   else if (what == "devices")
     devices();
+  else if (what == "graph_updates")
+    graph_updates();
+  else if (what == "graph_of_any_nodes")
+    graph_of_any_nodes();
+  else if (what == "clusters")
+    clusters();
+  else if (what == "peers")
+    peers();
+  else if (what == "batch_of_copies")
+    batch_of_copies();
+  else if (what == "libraries")
+    libraries();
+  else if (what == "exits_of_many")
+    exits_of_many();
   else if (what == "exit7") {
     chain();
     _exit(7);

@@ -36,7 +36,8 @@ constexpr const char* kModel = R"({
   "kernels": [{"pattern": "short", "fixed_ns": 300}, {"pattern": "long", "fixed_ns": 10000}],
   "copies": {"peer": {"latency_ns": 7, "bytes_per_us": 1000},
              "pageable_to_device": {"latency_ns": 11, "bytes_per_us": 2000},
-             "device_to_pinned": {"latency_ns": 13, "bytes_per_us": 4000}},
+             "device_to_pinned": {"latency_ns": 13, "bytes_per_us": 4000},
+             "pinned_to_device": {"latency_ns": 19, "bytes_per_us": 8000}},
   "fill": {"latency_ns": 17, "bytes_per_us": 1000}
 })";
 
@@ -217,11 +218,81 @@ TEST_CASE("copies move bytes and take what their kind costs") {
     CHECK(end_of(copy) - start_of(copy) == duration);
   };
   check(copies[0], "host_to_device", 11 + (1 << 20) / 2);
-  check(copies[1], "peer_to_peer", 7 + (1 << 20));
+  check(copies[1], "peer_to_peer", 13 + (1 << 20) / 4 + 19 + (1 << 20) / 8);  // no peer access
   check(copies[2], "device_to_host", 13 + (1 << 20) / 4);
   CHECK(copies[1]["source_device"] == 0);
   CHECK(copies[1]["target_device"] == 1);
   CHECK(copies[2]["device"] == 1);
+}
+
+TEST_CASE("a copy to another device goes through the host until access to it is enabled") {
+  const Folder folder;
+  const auto copies = of_type(run(folder, "peers"), "copy");
+  REQUIRE(copies.size() == 3);
+  for (const Json& copy : copies) {
+    CHECK(copy["kind"] == "peer_to_peer");
+  }
+  CHECK(end_of(copies[0]) - start_of(copies[0]) == 13 + (1 << 20) / 4 + 19 + (1 << 20) / 8);
+  CHECK(end_of(copies[1]) - start_of(copies[1]) == 7 + (1 << 20));
+  CHECK(copies[2]["bytes"] == 12);
+}
+
+TEST_CASE("a batch of copies is as many copies of one call, in its stream") {
+  const Folder folder;
+  const auto copies = of_type(run(folder, "batch_of_copies"), "copy");
+  REQUIRE(copies.size() == 3);
+  CHECK(copies[0]["bytes"] == 4);
+  CHECK(copies[1]["bytes"] == 3);
+  CHECK(copies[0]["correlation"] == copies[1]["correlation"]);
+  CHECK(start_of(copies[1]) >= end_of(copies[0]));
+}
+
+TEST_CASE("an updated executable graph answers to the nodes it was instantiated from") {
+  const Folder folder;
+  const auto kernels = of_type(run(folder, "graph_updates"), "kernel");
+  REQUIRE(kernels.size() == 1);
+  CHECK(kernels[0]["grid"] == Json({5, 1, 1}));
+}
+
+TEST_CASE("nodes of every kind by one call: each runs behind its dependencies") {
+  const Folder folder;
+  const auto log = run(folder, "graph_of_any_nodes");
+  const auto kernels = of_type(log, "kernel");
+  const auto fills = of_type(log, "fill");
+  const auto copies = of_type(log, "copy");
+  const auto functions = of_type(log, "host_function");
+  REQUIRE(kernels.size() == 2);
+  REQUIRE(fills.size() == 1);
+  REQUIRE(copies.size() == 1);
+  REQUIRE(functions.size() == 1);
+  CHECK(of_type(log, "event_record").size() == 1);
+  CHECK(kernels[0]["grid"] == Json({7, 1, 1}));
+  CHECK(start_of(kernels[0]) == std::max(end_of(fills[0]), end_of(copies[0])) + 600);
+  CHECK(start_of(kernels[1]) == end_of(kernels[0]) + 600);
+  CHECK(start_of(functions[0]) >= end_of(kernels[1]) + 600);
+}
+
+TEST_CASE("how many clusters fit, and how large one may be") {
+  run(Folder(), "clusters");
+}
+
+TEST_CASE("kernels of a library that the program loads") {
+  const Folder folder;
+  const auto kernels = of_type(run(folder, "libraries"), "kernel");
+  REQUIRE(kernels.size() == 1);
+  CHECK(kernels[0]["name"] == "long_kernel_of_a_library");
+  CHECK(end_of(kernels[0]) - start_of(kernels[0]) == 10000);
+}
+
+TEST_CASE("the log has whole lines when threads call exit() at once") {
+  const Folder folder;
+  CHECK(WEXITSTATUS(shell(under_simgpu(folder, "exits_of_many")).status) == 5);
+  std::map<std::int64_t, int> kernels;  // by thread
+  for (const Json& kernel : of_type(lines(folder / "log"), "kernel")) {
+    ++kernels[kernel["thread"].get<std::int64_t>()];
+  }
+  CHECK(std::count_if(kernels.begin(), kernels.end(),
+                      [](const auto& thread) { return thread.second >= 200; }) >= 1);
 }
 
 TEST_CASE("stream-ordered memory") {
