@@ -1,5 +1,8 @@
 #include "libprofile/capture/graph_nodes.hpp"
 
+#include <algorithm>
+#include <limits>
+
 #include "libprofile/capture/translate_cupti.hpp"
 
 namespace gprofml::profile {
@@ -74,11 +77,49 @@ void GraphNodes::find_calls() {
 }
 
 void GraphNodes::find_edges() {
+  TargetsOf targets;
+  std::set<std::int64_t> told;
   for (const auto& [source, target] : edges_) {
     const auto from = births_.find(source);
     const auto to = births_.find(target);
     if (from == births_.end() || to == births_.end()) continue;
     trace_.graph_edges.push_back({from->second.row, to->second.row});
+    targets[source].push_back(target);
+    told.insert(trace_.graph_nodes[to->second.row].graph_id);
+  }
+  carry_edges(std::move(targets), told);
+}
+
+// Kernels name nodes of the executable graph, so an analysis needs the edges there; whether CUPTI
+// tells them once more for a copy is documented nowhere.
+void GraphNodes::carry_edges(TargetsOf targets, const std::set<std::int64_t>& told) {
+  struct Copied {
+    Nanoseconds first_ns = std::numeric_limits<Nanoseconds>::max();
+    std::unordered_map<std::uint64_t, std::uint64_t> copy_of;  // by original
+  };
+  std::map<std::int64_t, Copied> by_graph;
+  for (const auto& [node, birth] : births_) {
+    const std::int64_t graph = trace_.graph_nodes[birth.row].graph_id;
+    if (birth.original == 0 || told.count(graph) != 0) continue;
+    Copied& copied = by_graph[graph];
+    copied.first_ns = std::min(copied.first_ns, birth.moment.time_ns);
+    copied.copy_of[birth.original] = node;
+  }
+  // A copy may be copied again: the earlier graph first.
+  std::vector<const Copied*> in_order;
+  for (const auto& [graph, copied] : by_graph) in_order.push_back(&copied);
+  std::stable_sort(in_order.begin(), in_order.end(),
+                   [](const Copied* a, const Copied* b) { return a->first_ns < b->first_ns; });
+  for (const Copied* copied : in_order) {
+    for (const auto& [original, copy] : copied->copy_of) {
+      const std::vector<std::uint64_t> originals = targets[original];
+      for (const std::uint64_t target : originals) {
+        const auto found = copied->copy_of.find(target);
+        if (found == copied->copy_of.end()) continue;
+        trace_.graph_edges.push_back({births_.at(copy).row, births_.at(found->second).row});
+        targets[copy].push_back(found->second);
+      }
+    }
   }
 }
 

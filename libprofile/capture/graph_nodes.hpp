@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -44,6 +45,10 @@ class GraphNodes {
   void find_ops();
   void find_calls();
   void find_edges();
+
+  using TargetsOf = std::unordered_map<std::uint64_t, std::vector<std::uint64_t>>;  // by source
+  /// Gives the copies of nodes the edges of their originals, in graphs of which no edge is `told`.
+  void carry_edges(TargetsOf targets, const std::set<std::int64_t>& told);
 
   Trace& trace_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, RowIndex> rows_;

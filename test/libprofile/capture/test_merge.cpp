@@ -482,6 +482,31 @@ TEST_CASE("a replayed kernel has the range in which its node was captured") {
   CHECK(edges == std::vector<std::pair<std::int64_t, std::int64_t>>{{101, 102}, {301, 302}});
 }
 
+TEST_CASE("copies of nodes have the edges of their originals when no edge of theirs is told") {
+  RecordedProcess p;
+  p.node(1, 101, 1, 10);
+  p.node(1, 102, 1, 11);
+  p.node(1, 103, 1, 12);
+  p.edge(101, 102);
+  p.edge(101, 103);
+  p.node(2, 201, 1, 20, 1, 101);  // a clone without the third node
+  p.node(2, 202, 1, 21, 1, 102);
+  p.node(3, 302, 1, 31, 2, 202);  // the clone, instantiated
+  p.node(3, 301, 1, 30, 2, 201);
+  p.node(4, 401, 1, 40, 1, 101);  // a copy that is told of whole: one edge has been taken away
+  p.node(4, 402, 1, 41, 1, 102);
+  p.node(4, 403, 1, 42, 1, 103);
+  p.edge(401, 403);
+  p.node(5, 500, 1, 50, 5, 500);  // a copy of itself
+  const Trace t = merged(p).trace;
+  std::vector<std::pair<std::int64_t, std::int64_t>> edges;
+  for (const profile::GraphEdge& edge : t.graph_edges) {
+    edges.emplace_back(t.graph_nodes[edge.source].node_id, t.graph_nodes[edge.target].node_id);
+  }
+  CHECK(edges == std::vector<std::pair<std::int64_t, std::int64_t>>{
+                     {101, 102}, {101, 103}, {201, 202}, {301, 302}, {401, 403}});
+}
+
 TEST_CASE("start/end ranges tell the op where no push/pop does") {
   RecordedProcess p;
   p.range_start("attention", 1, 1, 10);
