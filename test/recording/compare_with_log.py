@@ -5,8 +5,8 @@
 
 RUN_DB is read with sqlite3 and each LOG (one a process; format: test/simgpu/README.md) as JSON
 lines, so that neither the recorder's nor the merger's code judges itself. Every kernel, copy, fill,
-call of the default level, synchronisation, event record, stream and graph node must be equal, as
-multisets of rows. Differences are printed, exit code 1.
+call of the default level, synchronisation, event record, stream and graph node, and the edges of
+graphs that ran, must be equal, as multisets of rows. Differences are printed, exit code 1.
 """
 
 import collections
@@ -26,10 +26,11 @@ LEVEL_1 = re.compile(r"""
       | (Device|Ctx|Stream|Event|Thread)Synchronize.*
       | Event(Record|RecordWithFlags)(_ptsz)?
       | StreamWaitEvent(_ptsz)?
+      | MemPool(Create|Destroy|TrimTo).*
       | (Malloc|Free|HostAlloc|HostFree|MemAlloc|MemFree|MemHostAlloc).*
       | (Host|MemHost)(Register|Unregister).*
       | (Module|Library)(Load|Unload).*
-      | Graph(Instantiate|Launch|Upload).*
+      | Graph(Instantiate|Launch|Upload|ExecUpdate).*
     )""", re.X)
 
 
@@ -106,7 +107,7 @@ class Executed:
         for s in self.log["stream"]:
             if s["what"] == "created":
                 made.add((s["context"], s["stream"]))
-                flag = {"null": "null_stream"}.get(s["flag"], s["flag"])
+                flag = {"null": "null_stream", "per_thread": "blocking"}.get(s["flag"], s["flag"])
                 yield (s["context"], s["stream"], flag, s["priority"])
         # Branches of a graph run on streams that nobody created.
         for context, stream in {(e["context"], e["stream"]) for e in self.work()} - made:
@@ -115,6 +116,18 @@ class Executed:
     def nodes(self):
         """Nodes that ran: (graph, node)."""
         return sorted({(entry["graph"], entry["node"]) for entry in self.work() if entry["node"]})
+
+    def edges(self):
+        """Dependencies in graphs that ran: (graph, from, to)."""
+        ran = {graph for graph, _ in self.nodes()}
+        edges, graph_of = set(), {}
+        for n in self.log["node"]:
+            graph_of[n["node"]] = n["graph"]
+            edges |= {(n["graph"], before, n["node"]) for before in n["dependencies"]}
+        for d in self.log["dependency"]:
+            edge = (graph_of[d["to"]], d["from"], d["to"])
+            edges = edges | {edge} if d["what"] == "created" else edges - {edge}
+        return sorted(edge for edge in edges if edge[0] in ran)
 
     def work(self):
         return self.log["kernel"] + self.log["copy"] + self.log["fill"]
@@ -183,8 +196,19 @@ class Recorded:
           SELECT graph_node FROM kernel UNION SELECT graph_node FROM copy
           UNION SELECT graph_node FROM fill) AND process = ?""")
 
+    def edges(self):
+        return self.rows("""SELECT source.graph_id, source.node_id, target.node_id FROM graph_edge
+          JOIN graph_node source ON source.id = graph_edge.source
+          JOIN graph_node target ON target.id = graph_edge.target
+          WHERE source.process = target.process AND source.graph_id = target.graph_id
+          AND (source.process, source.graph_id) IN (
+            SELECT process, graph_id FROM graph_node WHERE id IN (SELECT graph_node FROM kernel
+              UNION SELECT graph_node FROM copy UNION SELECT graph_node FROM fill))
+          AND source.process = ?""")
 
-TABLES = ("kernels", "copies", "fills", "calls", "syncs", "event_records", "streams", "nodes")
+
+TABLES = ("kernels", "copies", "fills", "calls", "syncs", "event_records", "streams", "nodes",
+          "edges")
 
 
 def compare(table, executed, recorded):
