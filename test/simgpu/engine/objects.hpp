@@ -55,7 +55,6 @@ struct Context {
   std::vector<Stream*> streams;      ///< alive ones, default streams included
   std::int64_t blocking_end_ns = 0;  ///< of work on streams that wait for the NULL stream
   std::int64_t busy_end_ns = 0;      ///< of all work
-  std::set<const void*> loaded;      ///< kernels that need no lazy loading any more
   std::set<Context*> peers;
   std::map<int, std::size_t> limits;
   int cache_config = 0;

@@ -6,6 +6,8 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "test/simgpu/engine/observer.hpp"
@@ -18,6 +20,11 @@ class ApiScope;
 
 /// Kinds of ids that are counted for each thread, so that racing threads cannot exchange them.
 enum class IdKind : std::uint8_t { stream, event, graph, event_record, kCount };
+
+/// Kernels that are loaded in a context, as a thread knows it: what it launched itself, what its
+/// creator had launched before, and the threads that it joined. What racing threads launch does not
+/// count, else the cost of the first launch would fall to whichever comes first.
+using LoadedKernels = std::set<std::pair<const void*, const void*>>;
 
 struct ThreadState {
   std::int64_t virtual_ns = 0;
@@ -32,6 +39,7 @@ struct ThreadState {
   std::uint32_t correlation = 0;
   std::vector<Context*> contexts;               ///< the driver's stack; its back is current
   std::map<Context*, Stream*> default_streams;  ///< its own stream of each context
+  LoadedKernels loaded;
   int runtime_device = 0;
   std::uint32_t runtime_last_error = 0;
   std::deque<std::function<void(Observer&)>> pending;  ///< to be told once no lock is held

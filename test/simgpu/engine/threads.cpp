@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <map>
+#include <memory>
 #include <mutex>
 
 #include "test/simgpu/engine/clock.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 struct Ended {
   std::int64_t virtual_ns = 0;
-  bool ended = false;
+  LoadedKernels loaded;
 };
 
 // Never destroyed: threads may end after static objects have.
@@ -32,16 +33,17 @@ std::map<pthread_t, Ended>& ended_threads() {
   return *ended;
 }
 
-// Taken over by this_thread() at a thread's first use of the engine. Plain data, so that a thread
-// that never makes a CUDA call costs nothing.
+// Taken over by this_thread() at a thread's start.
 thread_local std::int64_t t_start_ns = 0;
 thread_local std::uint32_t t_ordinal = 0;
+thread_local const LoadedKernels* t_loaded = nullptr;
 
 struct Start {
   void* (*routine)(void*);
   void* argument;
   std::int64_t start_ns;
   std::uint32_t ordinal;
+  LoadedKernels loaded;
 };
 
 /// Says when its thread ended, also when the thread ends by pthread_exit or is cancelled.
@@ -51,18 +53,21 @@ class EndOfThread {
   EndOfThread(const EndOfThread&) = delete;
   EndOfThread& operator=(const EndOfThread&) = delete;
   ~EndOfThread() {
+    ThreadState& thread = this_thread();
     const std::lock_guard lock(ended_mutex());
-    ended_threads()[pthread_self()] = {this_thread().virtual_ns, true};
+    ended_threads()[pthread_self()] = {thread.virtual_ns, thread.loaded};
   }
 };
 
 void* run_thread(void* pointer) {
-  const Start start = *static_cast<Start*>(pointer);
-  delete static_cast<Start*>(pointer);
-  t_start_ns = start.start_ns;
-  t_ordinal = start.ordinal;
+  const std::unique_ptr<Start> start(static_cast<Start*>(pointer));
+  t_start_ns = start->start_ns;
+  t_ordinal = start->ordinal;
+  t_loaded = &start->loaded;
   const EndOfThread end;
-  return start.routine(start.argument);
+  this_thread();  // takes over what it starts with
+  t_loaded = nullptr;
+  return start->routine(start->argument);
 }
 
 std::uint32_t system_tid() {
@@ -75,21 +80,28 @@ ThreadState* make_state() {
   const bool is_main = state->tid == static_cast<std::uint32_t>(getpid());
   state->virtual_ns = t_start_ns != 0 ? t_start_ns : kEpochNs;
   state->ordinal = t_ordinal != 0 ? t_ordinal : (is_main ? 1 : 0);
+  if (t_loaded != nullptr) {
+    state->loaded = *t_loaded;
+  }
   log_thread(state->ordinal, state->tid);
   return state;
 }
 
+// A plain pointer: destructors of thread-specific data run after those of thread_local objects and
+// may still call in here.
+thread_local ThreadState* t_state = nullptr;
+
 struct StateOwner {
-  ThreadState* state = nullptr;
+  bool is_set = false;
   StateOwner() = default;
   StateOwner(const StateOwner&) = delete;
   StateOwner& operator=(const StateOwner&) = delete;
   ~StateOwner() {
     // The main thread's state outlives its destructors: atexit handlers still make calls.
-    if (state != nullptr && state->ordinal != 1) {
-      t_start_ns = state->virtual_ns;
-      delete state;
-      state = nullptr;
+    if (t_state != nullptr && t_state->ordinal != 1) {
+      t_start_ns = t_state->virtual_ns;
+      delete t_state;
+      t_state = nullptr;
     }
   }
 };
@@ -105,10 +117,11 @@ std::uint32_t ordinal_of_new_thread(ThreadState& creator) {
 }  // namespace
 
 ThreadState& this_thread() {
-  if (t_owner.state == nullptr) {
-    t_owner.state = make_state();
+  if (t_state == nullptr) {
+    t_owner.is_set = true;  // makes the owner, whose destructor is what matters
+    t_state = make_state();
   }
-  return *t_owner.state;
+  return *t_state;
 }
 
 std::uint32_t next_id(IdKind kind) {
@@ -134,7 +147,8 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
   static const auto next =
       reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
   ThreadState& creator = this_thread();
-  auto* start = new Start{routine, argument, creator.virtual_ns, ordinal_of_new_thread(creator)};
+  auto* start = new Start{routine, argument, creator.virtual_ns, ordinal_of_new_thread(creator),
+                          creator.loaded};
   const int error = next(thread, attributes, run_thread, start);
   if (error != 0) {
     delete start;
@@ -154,6 +168,7 @@ int pthread_join(pthread_t thread, void** value) {
       const auto found = ended_threads().find(thread);
       if (found != ended_threads().end()) {
         end_ns = found->second.virtual_ns;
+        this_thread().loaded.merge(found->second.loaded);
         ended_threads().erase(found);
       }
     }

@@ -253,7 +253,7 @@ void load_function(Context& context, Function& function) {
     log_line(fmt::format(R"({{"type":"module","what":"loaded","module":{},"context":{}}})",
                          module->id, context.id));
   }
-  if (context.loaded.insert(&function).second) {
+  if (this_thread().loaded.emplace(&context, &function).second) {
     advance(model().first_launch_ns);
   }
 }

@@ -366,6 +366,25 @@ void libraries() {
   REQUIRE(cudaLibraryUnload(library) == cudaErrorInvalidResourceHandle);
 }
 
+/// Threads on one device that launch a kernel for the first time; one more when they are through.
+void first_launches() {
+  OK(cudaFree(nullptr));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([] {
+      cudaStream_t stream = make_stream();
+      short_kernel<<<1, 32, 0, stream>>>(0);
+      short_kernel<<<1, 32, 0, stream>>>(1);
+      OK(cudaStreamSynchronize(stream));
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  short_kernel<<<1, 32>>>(2);
+  OK(cudaDeviceSynchronize());
+}
+
 /// Threads that leave the process at the same time, in the middle of others' work.
 void exits_of_many() {
   OK(cudaFree(nullptr));
@@ -549,6 +568,8 @@ int main(int count, char** arguments) {
     batch_of_copies();
   else if (what == "libraries")
     libraries();
+  else if (what == "first_launches")
+    first_launches();
   else if (what == "exits_of_many")
     exits_of_many();
   else if (what == "exit7") {

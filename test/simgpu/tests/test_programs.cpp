@@ -284,6 +284,24 @@ TEST_CASE("kernels of a library that the program loads") {
   CHECK(end_of(kernels[0]) - start_of(kernels[0]) == 10000);
 }
 
+TEST_CASE("the first launch costs each thread that cannot know of another's") {
+  const Folder folder;
+  Json model = Json::parse(std::ifstream(folder / "model.json"));
+  model["first_launch_ns"] = 7000;
+  std::ofstream(folder / "model.json") << model;
+  std::map<std::int64_t, std::vector<std::int64_t>> durations;  // by thread
+  for (const Json& call : of_type(run(folder, "first_launches"), "call")) {
+    if (call["name"] == "cuLaunchKernel") {
+      durations[call["thread"].get<std::int64_t>()].push_back(end_of(call) - start_of(call));
+    }
+  }
+  REQUIRE(durations.size() == 5);
+  CHECK(durations[1] == std::vector<std::int64_t>{100});
+  for (std::int64_t thread = 2; thread <= 5; ++thread) {
+    CHECK(durations[thread] == std::vector<std::int64_t>{7100, 100});
+  }
+}
+
 TEST_CASE("the log has whole lines when threads call exit() at once") {
   const Folder folder;
   CHECK(WEXITSTATUS(shell(under_simgpu(folder, "exits_of_many")).status) == 5);
