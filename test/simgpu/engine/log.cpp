@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -26,8 +27,17 @@ struct Log {
   std::string buffer;
   int file = -1;
   bool opened = false;
-  bool at_once = false;
+  // Once exit() runs, only its thread writes: the kernel cuts a write of another thread at a page's
+  // boundary when the process ends.
+  bool is_ending = false;
+  pthread_t ender{};
 };
+
+/// Whether the next line is to be on the disk before the program goes on.
+bool writes_at_once(const Log& log) {
+  return log.is_ending ? pthread_equal(log.ender, pthread_self()) != 0
+                       : !clock_is_virtual() || log.buffer.size() > kBufferBytes;
+}
 
 Log& the_log() {
   static auto* log = new Log;  // used until the very end of the process
@@ -105,11 +115,21 @@ constexpr int kThreadsThatExit = 32;
     std::atexit([] {
       Log& log = the_log();
       const std::lock_guard lock(log.mutex);
-      log.at_once = true;
+      log.is_ending = true;
+      log.ender = pthread_self();
       if (log_wanted()) {
         write_buffer(log);
       }
     });
+  }
+}
+
+/// What other threads did since. After this nothing is written, so that nothing is cut off.
+[[gnu::destructor]] void last_flush() {
+  Log& log = the_log();
+  const std::lock_guard lock(log.mutex);
+  if (log_wanted()) {
+    write_buffer(log);
   }
 }
 
@@ -132,7 +152,7 @@ void log_line(std::string line) {
   Log& log = the_log();
   const std::lock_guard lock(log.mutex);
   log.buffer += line;
-  if (log.at_once || !clock_is_virtual() || log.buffer.size() > kBufferBytes) {
+  if (writes_at_once(log)) {
     write_buffer(log);
   }
 }

@@ -401,6 +401,25 @@ void exits_of_many() {
   threads[0].join();
 }
 
+/// exit() while threads go on making calls.
+void exit_amid_work() {
+  OK(cudaFree(nullptr));
+  static std::atomic<int> busy{0};
+  for (int i = 0; i < 4; ++i) {
+    std::thread([] {
+      cudaStream_t stream = make_stream();
+      for (int round = 0;; ++round) {
+        short_kernel<<<1, 32, 0, stream>>>(round);
+        busy += round == 10 ? 1 : 0;
+      }
+    }).detach();
+  }
+  while (busy < 4) {
+    std::this_thread::yield();
+  }
+  std::exit(6);
+}
+
 std::string g_order;
 
 void host_functions() {
@@ -568,6 +587,8 @@ int main(int count, char** arguments) {
     batch_of_copies();
   else if (what == "libraries")
     libraries();
+  else if (what == "exit_amid_work")
+    exit_amid_work();
   else if (what == "first_launches")
     first_launches();
   else if (what == "exits_of_many")
