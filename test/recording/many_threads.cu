@@ -1,13 +1,16 @@
-// 16 threads on 32 streams, each thread on two of its own: kernels, copies, fills, events between its
-// streams, NVTX ranges, allocation, host functions, graphs captured and replayed.
+// 16 threads on 32 streams, each thread on two of its own: kernels, copies, fills, events between
+// its streams, NVTX ranges, allocation, host functions, graphs captured and replayed.
 //
-//   many_threads [--rounds N] [--shared]
+//   many_threads [--rounds N] [--shared] [--planted LIBRARY]
 //
 // Without --shared nothing depends on which thread comes first, so that a recording can be compared
-// with what ran. With it the threads also wait for each other's events, use the NULL stream and wait
-// for the whole device: more for race detectors to look at.
+// with what ran. With it the threads also wait for each other's events, use the NULL stream and
+// wait for the whole device: more for race detectors to look at. Each thread calls planted_fault()
+// of LIBRARY once.
 #include <cuda_runtime.h>
+#include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <cstdio>
@@ -43,6 +46,7 @@ __global__ void scale(float* values, float factor) {
 struct Options {
   int rounds = 20;
   bool shared = false;
+  void (*planted_fault)() = nullptr;
 };
 
 /// What the other threads may wait for: set once, before it is first read.
@@ -52,11 +56,20 @@ void count_call(void* counter) {
   static_cast<std::atomic<int>*>(counter)->fetch_add(1);
 }
 
+/// Runs behind the destructors of thread_local objects, which is late: what a library keeps for the
+/// thread may be gone.
+void end_of_thread(void*) {
+  nvtxRangePushA("end_of_thread");
+  std::thread([] {}).join();
+  nvtxRangePop();
+}
+
 class Worker {
  public:
   Worker(int number, const Options& options) : number_(number), options_(options) {}
 
   void run() {
+    if (options_.planted_fault != nullptr) options_.planted_fault();
     set_up();
     for (int round = 0; round < options_.rounds; ++round) {
       nvtxRangePushA(("round_" + std::to_string(round % 5)).c_str());
@@ -187,11 +200,22 @@ int main(int argc, char** argv) {
     if (std::strcmp(argv[i], "--rounds") == 0 && i + 1 < argc) {
       options.rounds = std::atoi(argv[i + 1]);
     }
+    if (std::strcmp(argv[i], "--planted") == 0 && i + 1 < argc) {
+      void* library = dlopen(argv[i + 1], RTLD_NOW);
+      if (library == nullptr) std::fprintf(stderr, "many_threads: %s\n", dlerror());
+      if (library == nullptr) return 1;
+      options.planted_fault = reinterpret_cast<void (*)()>(dlsym(library, "planted_fault"));
+    }
   }
+  pthread_key_t key{};
+  if (pthread_key_create(&key, end_of_thread) != 0) return 1;
   REQUIRE(cudaFree(nullptr));  // the context exists before the threads race for it
   std::vector<std::thread> threads;
   for (int i = 0; i < kThreads; ++i) {
-    threads.emplace_back([i, options] { Worker(i, options).run(); });
+    threads.emplace_back([i, options, key] {
+      pthread_setspecific(key, &shared_events[i]);
+      Worker(i, options).run();
+    });
   }
   for (std::thread& thread : threads) thread.join();
   std::printf("many_threads: %d rounds\n", options.rounds);
