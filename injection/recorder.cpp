@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -60,21 +61,41 @@ Recorder* own_recorder() {
   return recorder != nullptr && recorder->pid == getpid() ? recorder : nullptr;
 }
 
-void at_exit() {
-  Recorder* recorder = own_recorder();
-  if (recorder == nullptr) return;
-  CuptiSession* session = recorder->session.load(std::memory_order_acquire);
+// Threads that are in at_exit() now.
+std::atomic<std::uint32_t> exits_under_way{0};
+
+void flush_everything(Recorder& recorder) {
+  CuptiSession* session = recorder.session.load(std::memory_order_acquire);
   if (session != nullptr && !session->flush_everything(kFlushPatienceNs)) {
-    recorder->mailbox.note("flush_timeout",
-                           "CUPTI did not hand over its last records within 2 s of the program's "
-                           "end; they are missing");
+    recorder.mailbox.note("flush_timeout",
+                          "CUPTI did not hand over its last records within 2 s of the program's "
+                          "end; they are missing");
   }
-  finish_writing(*recorder, kWritePatienceNs);
+  finish_writing(recorder, kWritePatienceNs);
+}
+
+void at_exit() {
+  exits_under_way.fetch_add(1, std::memory_order_acq_rel);
+  if (Recorder* recorder = own_recorder()) flush_everything(*recorder);
+  exits_under_way.fetch_sub(1, std::memory_order_acq_rel);
+}
+
+/// Several threads may call exit() at once: each takes what handlers are left, and the first one
+/// through ends the process in the middle of another's flush.
+void wait_for_other_exits() {
+  const std::int64_t deadline_ns = monotonic_ns() + kFlushPatienceNs + kWritePatienceNs;
+  const timespec pause{0, 1'000'000};
+  while (exits_under_way.load(std::memory_order_acquire) != 0 && monotonic_ns() < deadline_ns) {
+    nanosleep(&pause, nullptr);
+  }
 }
 
 /// Handlers that the program registered earlier run after ours and may still use NVTX.
 __attribute__((destructor)) void at_unload() {
-  if (Recorder* recorder = own_recorder()) finish_writing(*recorder, kWritePatienceNs);
+  Recorder* recorder = own_recorder();
+  if (recorder == nullptr) return;
+  wait_for_other_exits();
+  finish_writing(*recorder, kWritePatienceNs);
 }
 
 void register_handlers() {

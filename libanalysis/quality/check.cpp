@@ -49,6 +49,12 @@ std::vector<bool> captured_calls(const DependencyGraph& graph) {
   return captured;
 }
 
+// A call that returned an error submitted nothing: no work of it can be missing.
+bool has_failed(const profile::Trace& trace, RowIndex call) {
+  const std::int64_t result = trace.api_calls.result[call];
+  return result != profile::kUnknown && result != 0;
+}
+
 // Of nested calls (a runtime call and the driver call inside it) only the outermost is a
 // submission: unless work was recorded for the inner one, that is how the outer one did its own.
 Submissions count_submissions(const DependencyGraph& graph) {
@@ -60,7 +66,7 @@ Submissions count_submissions(const DependencyGraph& graph) {
   Submissions s;
   for (RowIndex call = 0; call < graph.trace.api_calls.size(); ++call) {
     const bool has_work = !graph.work.work_of_call(call).empty();
-    if (!has_work && captured[call]) continue;
+    if (!has_work && (captured[call] || has_failed(graph.trace, call))) continue;
     if (!has_work && !(outermost[call] && graph.traits.of(call).submits)) continue;
     ++s.all;
     if (has_work) ++s.linked;

@@ -49,6 +49,18 @@ TEST_CASE("calls are counted by (process, correlation id), nested ones with one 
   CHECK(q.linked == 1);
 }
 
+TEST_CASE("a launch that returned an error is no lost work, one that returned nothing may be") {
+  test::TraceBuilder t;
+  for (int i = 0; i < 3; ++i) t.call("cudaLaunchKernel", 1, 100 * i, 100 * i + 10, i);
+  t.kernel("k", 0, 7, 20, 30, 0);
+  profile::Trace trace = t.build();
+  REQUIRE(trace.api_calls.size() == 3);
+  trace.api_calls.result = {0, 9, profile::kUnknown};  // 9: cudaErrorInvalidConfiguration
+  const analysis::Quality q = test::analyze_all(trace).quality;
+  CHECK(q.submissions == 2);
+  CHECK(q.linked_submissions == 1);
+}
+
 TEST_CASE("a launch without its kernel lowers coverage, with a warning") {
   test::TraceBuilder t;
   for (int i = 0; i < 4; ++i) t.call("cudaLaunchKernel", 1, 100 * i, 100 * i + 10, i);
