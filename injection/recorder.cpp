@@ -28,6 +28,8 @@ namespace {
 constexpr std::int64_t kFlushPatienceNs = 2'000'000'000;
 constexpr std::int64_t kWritePatienceNs = 2'000'000'000;
 
+constexpr int kThreadsThatMayExit = 31;
+
 constexpr std::uint32_t kRingsBeforeWake = 64;
 
 pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -80,8 +82,9 @@ void at_exit() {
   exits_under_way.fetch_sub(1, std::memory_order_acq_rel);
 }
 
-/// Several threads may call exit() at once: each takes what handlers are left, and the first one
-/// through ends the process in the middle of another's flush.
+/// Several threads may call exit() at once. Until glibc 2.41 they then share the handlers out among
+/// them, and one that finds none left ends the process in the middle of another's flush. So this is
+/// a handler too, as many times as threads are to be expected.
 void wait_for_other_exits() {
   const std::int64_t deadline_ns = monotonic_ns() + kFlushPatienceNs + kWritePatienceNs;
   const timespec pause{0, 1'000'000};
@@ -94,13 +97,13 @@ void wait_for_other_exits() {
 __attribute__((destructor)) void at_unload() {
   Recorder* recorder = own_recorder();
   if (recorder == nullptr) return;
-  wait_for_other_exits();
   finish_writing(*recorder, kWritePatienceNs);
 }
 
 void register_handlers() {
   if (handlers_are_registered) return;
   handlers_are_registered = true;
+  for (int i = 0; i < kThreadsThatMayExit; ++i) atexit(wait_for_other_exits);
   atexit(at_exit);
   pthread_atfork(nullptr, nullptr, after_fork_in_child);
   ring_key_exists = pthread_key_create(&ring_key, leave_ring) == 0;

@@ -3,12 +3,16 @@
 //   known_behaviour two_streams       a consumer on one stream waits for a producer on another
 //   known_behaviour malloc_in_loop    every step allocates and frees device memory
 //   known_behaviour busy STEPS        steps of one long kernel on device 0
+//   known_behaviour exit_race         four threads work, then all call exit(3) at once
 #include <cuda_runtime.h>
 #include <nvtx3/nvToolsExt.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
+#include <vector>
 
 namespace {
 
@@ -76,6 +80,24 @@ int busy(int steps) {
   return 0;
 }
 
+[[noreturn]] int exit_race() {
+  constexpr int kThreads = 4;
+  std::atomic<int> ready{0};
+  REQUIRE(cudaFree(nullptr));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&ready] {
+      busy(50);
+      ++ready;
+      while (ready.load() < kThreads) {
+      }
+      std::exit(3);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::abort();  // not reached: the process ends while its threads are waited for
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -83,6 +105,8 @@ int main(int argc, char** argv) {
   if (std::strcmp(behaviour, "two_streams") == 0) return two_streams();
   if (std::strcmp(behaviour, "malloc_in_loop") == 0) return malloc_in_loop();
   if (std::strcmp(behaviour, "busy") == 0) return busy(argc > 2 ? std::atoi(argv[2]) : 20);
-  std::fprintf(stderr, "usage: known_behaviour two_streams | malloc_in_loop | busy STEPS\n");
+  if (std::strcmp(behaviour, "exit_race") == 0) return exit_race();
+  std::fprintf(stderr,
+               "usage: known_behaviour two_streams | malloc_in_loop | busy STEPS | exit_race\n");
   return 2;
 }
