@@ -180,10 +180,16 @@ void abstain(const DependencyGraph& graph, Report& report) {
         {"", "PyTorch: experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True)"});
   }
   if (report.steps.count > 0 && trace.processes.size() > 1) {
-    add("steps of every process",
-        "steps are those of one process, and windows cut the others by them",
-        {"record each process into a file of its own: gprof-ml run -o run.%p.db",
+    add("steps and path of every process",
+        "steps are those of one process, windows cut the others by them, and the path may leave it",
+        {"gprof-ml run in front of one process's own command, a recording each",
          "analyze the file of each rank by itself"});
+  }
+  if (report.steps.count == 0 && !report.steps.candidate.empty()) {
+    const std::string choice =
+        fmt::format("--window steps --range '{}', if that is a step", report.steps.candidate);
+    add("steps", "a range that repeats over half of the GPU's time with a host action each time",
+        {choice, choice});
   }
   if (trace.ranges.size() == 0) {
     add("ops", "op or NVTX ranges",

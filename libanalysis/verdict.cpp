@@ -58,14 +58,17 @@ std::string largest_host_cause(const Report& report) {
 }
 
 // Busy time over the same window as the path, so that both halves of the sentence share a base.
-std::string busy_words(const Report& report) {
+double busy_percent(const Report& report) {
   Nanoseconds busy = 0;
   for (const DeviceReport& d : report.devices) busy += d.timeline.busy_ns;
-  const auto devices = static_cast<Nanoseconds>(report.devices.size());
+  return percent(busy, report.critical_path.window_ns) /
+         static_cast<double>(std::max<std::size_t>(report.devices.size(), 1));
+}
+
+std::string busy_words(const Report& report) {
   return fmt::format("{} busy {:.0f} % of that time",
-                     devices == 1 ? "the GPU is" : "the GPUs are on average",
-                     percent(busy, report.critical_path.window_ns) /
-                         static_cast<double>(std::max<Nanoseconds>(devices, 1)));
+                     report.devices.size() == 1 ? "the GPU is" : "the GPUs are on average",
+                     busy_percent(report));
 }
 
 std::string sentence(const Report& report, Bound bound, Nanoseconds ns) {
@@ -77,8 +80,10 @@ std::string sentence(const Report& report, Bound bound, Nanoseconds ns) {
           "HOST-BOUND: {:.0f} % of the critical path is host work, most of it {}; {}.", share,
           largest_host_cause(report), busy_words(report));
     case Bound::gpu:
-      return fmt::format("GPU-BOUND: {:.0f} % of the critical path is kernels; {}.", share,
-                         busy_words(report));
+      return fmt::format(
+          "GPU-BOUND: {:.0f} % of the critical path is kernels and the gaps between "
+          "them; {}.",
+          share, busy_words(report));
     case Bound::communication:
       return fmt::format("COMMUNICATION-BOUND: {:.0f} % of the critical path is communication; {}.",
                          share, busy_words(report));
@@ -102,6 +107,22 @@ std::string partial_sentence(const Report& report) {
       "NOT JUDGED: {:.0f} % of the critical path is unknown or rests on dependencies that were not "
       "recorded.",
       percent(path.unknown_ns + path.inferred_ns, path.window_ns));
+}
+
+// The walk goes to the GPU only where a recorded call waits for it. A program that asks again and
+// again whether the GPU is done makes no such call, nor does one of several processes that share a
+// GPU: then the path stays on the host although the GPU hardly rests, and blaming the host is
+// wrong.
+bool gpu_hardly_rests(const Report& report) {
+  constexpr double kHardly = 90.0;
+  return busy_percent(report) >= kHardly;
+}
+
+std::string unseen_wait_sentence(const Report& report, double share) {
+  return fmt::format(
+      "NOT JUDGED: {}, yet {:.0f} % of the critical path is host work: no recorded call waits for "
+      "the GPU. Does the program poll it (cudaEventQuery, cudaStreamQuery)?",
+      busy_words(report), share);
 }
 
 // Work cannot start before its launch: beyond a few the clocks of host and GPU do not agree.
@@ -147,6 +168,11 @@ Verdict judge(const Report& report) {
                                         [](const Share& a, const Share& b) { return a.ns < b.ns; });
   if (largest->ns == 0) {
     verdict.sentence = "NOT JUDGED: nothing on the critical path lasted any time.";
+    return verdict;
+  }
+  if (largest->bound == Bound::host && gpu_hardly_rests(report)) {
+    verdict.sentence =
+        unseen_wait_sentence(report, percent(largest->ns, report.critical_path.window_ns));
     return verdict;
   }
   verdict.bound = largest->bound;

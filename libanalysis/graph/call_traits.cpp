@@ -58,6 +58,8 @@ CallTraits call_traits(std::string_view name) {
   traits.copies = contains(bare, "Memcpy");
   traits.fills = contains(bare, "Memset");
   traits.submits = traits.copies || traits.fills || contains(bare, "Launch");
+  // A host function waits its turn on a stream, but it is no work of a GPU.
+  if (contains(bare, "LaunchHostFunc")) traits.submits = false;
   traits.graph_launch = contains(bare, "GraphLaunch");
   if (bare == "StreamSynchronize") traits.blocking = Blocking::stream;
   if (bare == "EventSynchronize") traits.blocking = Blocking::event;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -120,6 +121,31 @@ void warn_about_links(const DependencyGraph& graph, const Submissions& submissio
                            lost, submissions.all, 100.0 * q.coverage));
 }
 
+// Names of calls that returned an error, the most frequent first: a program that does not look at
+// its errors runs on without the work it asked for. Of nested calls the outermost counts.
+void warn_about_failed_calls(const DependencyGraph& graph, Warnings& warnings) {
+  constexpr std::size_t kMostNamed = 3;
+  std::map<std::string_view, std::int64_t> by_name;
+  std::int64_t failed = 0;
+  for (RowIndex thread = 0; thread < graph.threads.size(); ++thread) {
+    for (const RowIndex call : graph.threads[thread].outermost_calls) {
+      if (!has_failed(graph.trace, call)) continue;
+      ++failed;
+      ++by_name[graph.trace.text(graph.trace.api_calls.name[call])];
+    }
+  }
+  std::vector<std::pair<std::int64_t, std::string_view>> most;
+  for (const auto& [name, count] : by_name) most.emplace_back(-count, name);
+  std::sort(most.begin(), most.end());
+  std::string names;
+  for (std::size_t i = 0; i < most.size() && i < kMostNamed; ++i) {
+    names += fmt::format("{}{} {}", i == 0 ? "" : ", ", -most[i].first, most[i].second);
+  }
+  warnings.add("failed_calls", failed,
+               fmt::format("{} CUDA call{} returned an error ({}{}): column result of api_call",
+                           failed, plural(failed), names, most.size() > kMostNamed ? ", …" : ""));
+}
+
 // What Kineto writes beside the events that are kept. Flows and metadata have no category of work.
 bool is_known_category(std::string_view category) {
   constexpr std::array<std::string_view, 21> kKnown{"",
@@ -203,8 +229,8 @@ void warn_about_records(const DependencyGraph& graph, Quality& q, Warnings& warn
       if (!is_known_category(graph.trace.text(note.detail))) unknown.add(note, graph.trace);
       continue;
     }
-    for (const std::string_view lost :
-         {"dropped", "bad_event", "dropped_records", "discarded_records"}) {
+    for (const std::string_view lost : {"dropped", "bad_event", "dropped_records",
+                                        "discarded_records", "incomplete_records", "ranges_lost"}) {
       if (code == lost) q.dropped += note.count;
     }
     if (code == "no_timestamp") continue;  // counted above
@@ -237,6 +263,7 @@ Quality check_quality(const DependencyGraph& graph) {
   q.overruns = graph.work.overruns;
   Warnings warnings(q);
   warn_about_links(graph, submissions, q, warnings);
+  warn_about_failed_calls(graph, warnings);
   warn_about_records(graph, q, warnings);
   std::stable_sort(
       q.warnings.begin(), q.warnings.end(),

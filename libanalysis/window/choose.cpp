@@ -151,8 +151,11 @@ std::string no_steps_sentence(const Steps& steps, const WindowRequest& request) 
   if (!request.range.empty()) {
     return fmt::format("no range is named '{}', or its occurrences overlap", request.range);
   }
-  return "no steps were found: there is no ProfilerStep# mark and no range repeats; name the range "
-         "that is a step with --range NAME, or use --window all";
+  return fmt::format(
+      "no steps were found: there is no ProfilerStep# mark, and no range repeats over half of the "
+      "GPU's time with a synchronisation, free or copy each time; name the range that is a step "
+      "with --range {}, or use --window all",
+      steps.candidate.empty() ? "NAME" : "'" + steps.candidate + "'");
 }
 
 }  // namespace

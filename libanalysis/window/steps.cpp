@@ -102,9 +102,14 @@ Nanoseconds covered_of_span(const profile::RangeColumns& ranges, const Rows& row
   return covered;
 }
 
+struct Repeating {
+  Rows rows;              ///< of the range that qualifies; empty: none does
+  std::string candidate;  ///< the one that covers most, qualified or not
+};
+
 // Of the repeating ranges that qualify, the one that covers most; of equals the name first in
 // order.
-Rows repeating_range(const DependencyGraph& graph) {
+Repeating repeating_range(const DependencyGraph& graph) {
   const profile::Trace& trace = graph.trace;
   if (graph.work.size() == 0) return {};
   std::map<std::pair<RowIndex, profile::StringId>, Rows> groups;
@@ -115,19 +120,24 @@ Rows repeating_range(const DependencyGraph& graph) {
   }
   const auto span = gpu_span(graph.work);
   const std::vector<std::vector<Nanoseconds>> actions = host_actions(graph);
-  Rows best;
+  Repeating best;
   Nanoseconds best_covered = 0;
+  Nanoseconds candidate_covered = 0;
   std::string_view best_name;
   for (auto& [key, rows] : groups) {
     if (rows.size() < kFewestRepeats || !sort_disjoint(trace.ranges, rows)) continue;
     const Nanoseconds covered = covered_of_span(trace.ranges, rows, span);
-    if (covered < (span.second - span.first + 1) / 2) continue;
     const std::string_view name = trace.text(key.second);
-    if (std::tuple(-covered, name) >= std::tuple(-best_covered, best_name) && !best.empty())
+    if (covered > candidate_covered) {
+      candidate_covered = covered;
+      best.candidate = name;
+    }
+    if (covered < (span.second - span.first + 1) / 2) continue;
+    if (std::tuple(-covered, name) >= std::tuple(-best_covered, best_name) && !best.rows.empty())
       continue;
     const RowIndex process = trace.threads[key.first].process;
     if (!acts_every_period(trace.ranges, rows, actions[process])) continue;
-    best = rows;
+    best.rows = rows;
     best_covered = covered;
     best_name = name;
   }
@@ -261,11 +271,14 @@ Steps find_steps(const DependencyGraph& graph, const std::string& range) {
   if (const Rows marks = marks_of_one_thread(graph.trace, is_step_mark); !marks.empty()) {
     return describe(graph, marks, "ranges:ProfilerStep");
   }
-  if (const Rows repeating = repeating_range(graph); !repeating.empty()) {
-    const auto name = graph.trace.text(graph.trace.ranges.name[repeating.front()]);
-    return describe(graph, repeating, "ranges:" + std::string(name));
+  const Repeating repeating = repeating_range(graph);
+  if (!repeating.rows.empty()) {
+    const auto name = graph.trace.text(graph.trace.ranges.name[repeating.rows.front()]);
+    return describe(graph, repeating.rows, "ranges:" + std::string(name));
   }
-  return {};
+  Steps none;
+  none.candidate = repeating.candidate;
+  return none;
 }
 
 }  // namespace gprofml::analysis

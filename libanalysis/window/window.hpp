@@ -47,6 +47,8 @@ struct Steps {
   StepSignature signature;
   std::vector<StepOutlier> outliers;
   std::vector<Step> steps;  ///< in time order
+  /// Where none were found: the repeating range that came closest, for the user to judge.
+  std::string candidate;
 };
 
 struct LeftOut {

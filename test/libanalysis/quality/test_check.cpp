@@ -59,6 +59,18 @@ TEST_CASE("a launch that returned an error is no lost work, one that returned no
   const analysis::Quality q = test::analyze_all(trace).quality;
   CHECK(q.submissions == 2);
   CHECK(q.linked_submissions == 1);
+  CHECK(message(q, "failed_calls").find("1 CUDA call returned an error (1 cudaLaunchKernel)") == 0);
+}
+
+TEST_CASE("NVTX events and unfinished records that were lost count as dropped") {
+  test::TraceBuilder t;
+  t.call("cudaLaunchKernel", 1, 0, 10, 1);
+  t.kernel("k", 0, 7, 20, 30, 1);
+  profile::Trace trace = t.build();
+  for (const char* code : {"ranges_lost", "incomplete_records"}) {
+    trace.quality.push_back({0, trace.intern(code), 7, trace.intern("lost")});
+  }
+  CHECK(test::analyze_all(trace).quality.dropped == 14);
 }
 
 TEST_CASE("a launch without its kernel lowers coverage, with a warning") {

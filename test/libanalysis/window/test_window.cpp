@@ -92,6 +92,26 @@ TEST_CASE("a range that repeats with a host action in each period is a step") {
   CHECK(test::analyze_all(layers.build()).steps.count == 0);
 }
 
+TEST_CASE("a range that comes close to a step is proposed by name") {
+  test::TraceBuilder t;
+  for (int i = 0; i < 8; ++i) {
+    t.range(RangeKind::push_pop, "train_step", 1, 100 * i * us, (100 * i + 40) * us);
+    t.range(RangeKind::push_pop, "load", 1, (100 * i + 50) * us, (100 * i + 60) * us);
+    t.call("cudaLaunchKernel", 1, (100 * i + 10) * us, (100 * i + 15) * us, i);
+    t.kernel("k", 0, 7, (100 * i + 20) * us, (100 * i + 90) * us, i);
+  }
+  const analysis::Report report = test::analyze_all(t.build());
+  CHECK(report.steps.count == 0);
+  CHECK(report.steps.candidate == "train_step");
+  bool proposed = false;
+  for (const analysis::Abstention& a : report.abstained) {
+    if (a.rule == "steps") {
+      proposed = a.switch_to_record.find("--range 'train_step'") != std::string::npos;
+    }
+  }
+  CHECK(proposed);
+}
+
 TEST_CASE("NVTX ranges of both kinds are steps and ops") {
   const RangeKind kind = GENERATE(RangeKind::push_pop, RangeKind::start_end);
   test::TraceBuilder t = training(12, "decode_step", kind);
