@@ -144,7 +144,12 @@ Recorder* make_recorder() {
   }
   if (!recorder->stream.start(recorder->file)) return turn_off("nothing is recorded", "no memory");
   post_process_facts(recorder->mailbox, system.nodename);
-  write_pass(*recorder, WriteReason::start);
+  if (!write_pass(*recorder, WriteReason::start)) {
+    write_last_words(*recorder);
+    recorder->file.abandon();
+    is_off.store(true, std::memory_order_release);
+    return nullptr;
+  }
   register_handlers();
   if (!start_writer(*recorder)) return turn_off("nothing is recorded", "no thread can be started");
   current_recorder.store(recorder, std::memory_order_release);

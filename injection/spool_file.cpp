@@ -67,17 +67,29 @@ bool SpoolFile::create(const char* folder, const char* host, std::int64_t start_
   if (descriptor < 0) return false;
   descriptor_ = to_high_number(descriptor);
   struct stat status {};
-  if (!status_of(descriptor_, status)) return false;
+  if (!status_of(descriptor_, status)) return fail_to_create(errno);
   device_ = status.st_dev;
   inode_ = status.st_ino;
   lock(descriptor_);
   const spool::FileHeader header = make_header(start_ns, nonce);
   if (!write_all(reinterpret_cast<const unsigned char*>(&header), sizeof header)) {
-    errno = last_error_;
-    return false;
+    return fail_to_create(last_error_);
   }
   whole_bytes_ = sizeof header;
   return true;
+}
+
+bool SpoolFile::fail_to_create(int error) {
+  struct stat status {};
+  // Only what is still this file: somebody may have put another one in its place.
+  if (inode_ != 0 && syscall(SYS_newfstatat, AT_FDCWD, path_, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+      status.st_dev == device_ && status.st_ino == inode_) {
+    unlink(path_);
+  }
+  close(descriptor_);
+  descriptor_ = -1;
+  errno = error;
+  return false;
 }
 
 bool SpoolFile::is_ours(int descriptor) const {
@@ -104,11 +116,13 @@ bool SpoolFile::open_again() {
 }
 
 bool SpoolFile::write_all(const unsigned char* bytes, std::size_t size) {
+  FileSizeSignalBlocked blocked;
   while (size > 0) {
     const ssize_t written = write(descriptor_, bytes, size);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
       last_error_ = written < 0 ? errno : EIO;
+      if (last_error_ == EFBIG) blocked.take_signal();
       return false;
     }
     bytes += written;

@@ -18,7 +18,7 @@ namespace gprofml::injection {
 class SpoolFile {
  public:
   /// Creates `<folder>/<host>-<pid>-<start_ns>-<nonce>.spool` and writes the header. False, with
-  /// errno set, when the folder does not take it.
+  /// errno set, when the folder does not take it; no file is left behind then.
   bool create(const char* folder, const char* host, std::int64_t start_ns);
 
   /// Appends one chunk. `chunk` begins with room for the ChunkHeader, the payload stands behind it.
@@ -33,6 +33,7 @@ class SpoolFile {
  private:
   bool is_ours(int descriptor) const;
   bool open_again();
+  bool fail_to_create(int error);
   bool write_all(const unsigned char* bytes, std::size_t size);
 
   int descriptor_ = -1;

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -75,7 +76,42 @@ std::size_t read_file(const char* path, char* text, std::size_t room) {
 void complain(const char* what, const char* detail) {
   const char* verbose = getenv("GPROFML_VERBOSE");
   if (verbose == nullptr || strcmp(verbose, "1") != 0) return;
-  dprintf(STDERR_FILENO, "gprof-ml: %s: %s\n", what, detail);
+  FileSizeSignalBlocked blocked;
+  if (dprintf(STDERR_FILENO, "gprof-ml: %s: %s\n", what, detail) < 0 && errno == EFBIG) {
+    blocked.take_signal();
+  }
+}
+
+namespace {
+
+sigset_t file_size_signal() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGXFSZ);
+  return set;
+}
+
+}  // namespace
+
+FileSizeSignalBlocked::FileSizeSignalBlocked() {
+  const sigset_t set = file_size_signal();
+  pthread_sigmask(SIG_BLOCK, &set, &before_);
+  sigset_t pending;
+  was_pending_ = sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 1;
+}
+
+FileSizeSignalBlocked::~FileSizeSignalBlocked() {
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+void FileSizeSignalBlocked::take_signal() {
+  if (was_pending_) return;
+  const int saved_errno = errno;
+  const sigset_t set = file_size_signal();
+  const timespec at_once{0, 0};
+  while (sigtimedwait(&set, nullptr, &at_once) < 0 && errno == EINTR) {
+  }
+  errno = saved_errno;
 }
 
 void Signal::raise() {

@@ -1,6 +1,7 @@
 // The few things of the operating system that the library needs, none of which may fail loudly.
 #pragma once
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include <atomic>
@@ -27,6 +28,23 @@ std::size_t read_file(const char* path, char* text, std::size_t room);
 
 /// One line on stderr, only under GPROFML_VERBOSE=1: the terminal belongs to the program.
 void complain(const char* what, const char* detail);
+
+/// While it lives a write beyond RLIMIT_FSIZE does not end the program: the kernel sends SIGXFSZ to
+/// the thread that writes, and some of our writes are made on the program's threads.
+class FileSizeSignalBlocked {
+ public:
+  FileSizeSignalBlocked();
+  ~FileSizeSignalBlocked();
+  FileSizeSignalBlocked(const FileSizeSignalBlocked&) = delete;
+  FileSizeSignalBlocked& operator=(const FileSizeSignalBlocked&) = delete;
+  /// A write has failed with EFBIG: takes the signal that it raised away. One that the program had
+  /// pending before stays.
+  void take_signal();
+
+ private:
+  sigset_t before_;
+  bool was_pending_;
+};
 
 /// A counter that threads can sleep on: whoever waits says which value it has seen.
 class Signal {

@@ -73,12 +73,7 @@ void write_end(Recorder& recorder) {
 }
 
 void give_up(Recorder& recorder) {
-  char why[160];
-  std::snprintf(why, sizeof why,
-                "the spool could not be written any more (errno %d); recording ended there",
-                recorder.file.last_error());
-  complain("recording stopped", why);
-  recorder.stream.write_last_words(why);
+  write_last_words(recorder);
   stop_recorder(recorder);
 }
 
@@ -120,6 +115,15 @@ bool write_pass(Recorder& recorder, WriteReason reason) {
   write_status(recorder, reason);
   if (reason == WriteReason::finish) write_end(recorder);
   return stream.flush();
+}
+
+void write_last_words(Recorder& recorder) {
+  char why[160];
+  std::snprintf(why, sizeof why,
+                "the spool could not be written any more (errno %d); recording ended there",
+                recorder.file.last_error());
+  complain("recording stopped", why);
+  recorder.stream.write_last_words(why);
 }
 
 bool start_writer(Recorder& recorder) {

@@ -14,6 +14,9 @@ enum class WriteReason {
 /// Writes what has come in as one or more chunks. False when the spool takes no more.
 bool write_pass(Recorder& recorder, WriteReason reason);
 
+/// After write_pass() has failed: says so, in the spool too if a few bytes still fit.
+void write_last_words(Recorder& recorder);
+
 bool start_writer(Recorder& recorder);
 
 /// Writes a thread with the name that the system has for it, once.

@@ -303,6 +303,20 @@ static int limited_file_size(void) {
   return 9;
 }
 
+/// The recorder's very first write, made on this thread, is too large already.
+static int limited_from_the_start(long bytes) {
+  const struct rlimit limit = {(rlim_t)bytes, (rlim_t)bytes};
+  setrlimit(RLIMIT_FSIZE, &limit);
+  hammer_threads(1, 100);
+  sigset_t pending;
+  sigpending(&pending);
+  printf("SIGXFSZ pending: %d\n", sigismember(&pending, SIGXFSZ));
+  sigset_t blocked;
+  pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+  printf("SIGXFSZ blocked: %d\n", sigismember(&blocked, SIGXFSZ));
+  return 9;
+}
+
 static volatile sig_atomic_t wrong_thread;
 static pid_t main_tid;
 static void on_alarm(int unused) {
@@ -346,6 +360,7 @@ int main(int count, char** arguments) {
   if (strcmp(scenario, "fork") == 0) return fork_child(first);
   if (strcmp(scenario, "close_everything") == 0) return close_everything(first);
   if (strcmp(scenario, "limited_file_size") == 0) return limited_file_size();
+  if (strcmp(scenario, "limited_from_the_start") == 0) return limited_from_the_start(atol(first));
   if (strcmp(scenario, "signals") == 0) return signals();
   fprintf(stderr, "no scenario %s\n", scenario);
   return 2;

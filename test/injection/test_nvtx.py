@@ -265,6 +265,22 @@ class Trouble(unittest.TestCase):
         self.assertEqual(spool.stopped, "")
         self.check_stopped(spool)
 
+    def test_file_size_limit_at_the_first_write(self):
+        for limit in (0, 1, 100, 500, 1000):
+            for verbose in ("0", "1"):
+                with self.subTest(limit), record("limited_from_the_start", str(limit),
+                                                 GPROFML_VERBOSE=verbose) as run:
+                    self.assertEqual((run.code, run.output),
+                                     (9, "scenario limited_from_the_start\nSIGXFSZ pending: 0\n"
+                                         "SIGXFSZ blocked: 0\n"))
+                    self.assertEqual(run.errors.count("gprof-ml: "), int(verbose))
+                    # Without room for the header there is no file at all.
+                    self.assertEqual(len(run.paths), 0 if limit < 64 else 1)
+                    for spool in run.spools():
+                        self.assertLessEqual(spool.file_bytes, limit)
+                        self.assertEqual((spool.stopped, names(spool, "range_push")), ("", []))
+                        self.check_stopped(spool)
+
     def check_stopped(self, spool):
         """Cut off, it says so if that still fits."""
         for end in spool.of("end"):
