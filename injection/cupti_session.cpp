@@ -13,7 +13,6 @@ namespace gprofml::injection {
 namespace {
 
 constexpr char kSubscriberName[] = "gprof-ml";
-constexpr std::int64_t kFlushPeriodNs = 100'000'000;
 // Of the program's choosing otherwise; CUPTI's own code runs on it.
 constexpr std::size_t kFlusherStackBytes = 2u << 20;
 constexpr std::uint32_t kHighestCallback = 4096;
@@ -186,6 +185,7 @@ void flush(CuptiSession& session, bool forced) {
 void* flush_until_the_end(void* argument) {
   auto& session = *static_cast<CuptiSession*>(argument);
   prctl(PR_SET_NAME, "gprof-ml");
+  const std::int64_t started_ns = monotonic_ns();
   while (current_recorder.load(std::memory_order_acquire) == session.recorder) {
     const std::uint32_t seen = session.work.value();
     const std::uint32_t wanted = session.flush_wanted.load(std::memory_order_acquire);
@@ -196,7 +196,7 @@ void* flush_until_the_end(void* argument) {
       session.flushed_signal.raise();
       continue;
     }
-    session.work.wait(seen, kFlushPeriodNs);
+    session.work.wait(seen, growing_period_ns(monotonic_ns() - started_ns));
   }
   disable_kinds(session);
   return nullptr;

@@ -135,6 +135,7 @@ Recorder* make_recorder() {
   new (recorder) Recorder;
   recorder->pid = getpid();
   recorder->start_ns = realtime_ns();
+  recorder->started_ns = monotonic_ns();
   utsname system{};
   host_name(system);
   if (!recorder->file.create(folder, system.nodename, recorder->start_ns)) {

@@ -24,6 +24,7 @@ class CuptiSession;
 struct Recorder {
   int pid = 0;
   std::int64_t start_ns = 0;
+  std::int64_t started_ns = 0;  ///< the same on the monotonic clock
 
   Mailbox mailbox;
   RingTable rings;

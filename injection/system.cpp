@@ -33,6 +33,14 @@ std::int64_t realtime_ns() {
 std::int64_t monotonic_ns() {
   return clock_ns(CLOCK_MONOTONIC);
 }
+
+std::int64_t growing_period_ns(std::int64_t age_ns) {
+  constexpr std::int64_t kShortest = 2'000'000;
+  constexpr std::int64_t kLongest = 100'000'000;
+  const std::int64_t share = age_ns / 8;
+  return share < kShortest ? kShortest : share > kLongest ? kLongest : share;
+}
+
 std::uint64_t thread_cpu_ns() {
   return static_cast<std::uint64_t>(clock_ns(CLOCK_THREAD_CPUTIME_ID));
 }

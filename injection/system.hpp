@@ -12,6 +12,10 @@ namespace gprofml::injection {
 
 std::int64_t realtime_ns();
 std::int64_t monotonic_ns();
+/// How long a thread of ours sleeps, by how long it has been at work (ns, both): programs that live
+/// for a few milliseconds (workers that end in _exit) keep most of what they recorded, and those
+/// that live long are woken ten times a second.
+std::int64_t growing_period_ns(std::int64_t age_ns);
 /// CPU time of the calling thread.
 std::uint64_t thread_cpu_ns();
 

@@ -10,7 +10,6 @@
 namespace gprofml::injection {
 namespace {
 
-constexpr std::int64_t kPeriodNs = 100'000'000;
 constexpr std::int64_t kStatusPeriodNs = 500'000'000;
 constexpr std::size_t kStackBytes = 512 * 1024;
 
@@ -96,7 +95,7 @@ void* write_until_the_end(void* argument) {
     recorder.passes_done.fetch_add(1, std::memory_order_acq_rel);
     recorder.pass_is_done.raise();
     if (finish) continue;
-    recorder.work.wait(seen, kPeriodNs);
+    recorder.work.wait(seen, growing_period_ns(monotonic_ns() - recorder.started_ns));
     recorder.work_is_announced.store(false, std::memory_order_release);
   }
 }

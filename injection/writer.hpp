@@ -7,7 +7,7 @@ namespace gprofml::injection {
 
 enum class WriteReason {
   start,     ///< the first facts, before there is a thread
-  periodic,  ///< ten times a second, and when something fills up
+  periodic,  ///< first often, later ten times a second, and when something fills up
   finish,    ///< the program ends
 };
 

@@ -2,6 +2,7 @@
 // scenario; what the scenarios print does not depend on whether anybody records.
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <glob.h>
 #include <nvtx3/nvToolsExt.h>
 #include <pthread.h>
 #include <signal.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -248,6 +250,38 @@ static int endless(void) {
   return 1;
 }
 
+static long size_of(const char* path) {
+  struct stat status;
+  return stat(path, &status) == 0 ? (long)status.st_size : -1;
+}
+
+/// A worker that ends in _exit soon after its start: ranges until the spool has grown `growths`
+/// times. Prints how many of them were over before the last growth but one, which began after them.
+static int short_worker(const char* folder, int growths) {
+  nvtxRangePushA("range");
+  nvtxRangePop();
+  glob_t found;
+  char pattern[4096];
+  snprintf(pattern, sizeof pattern, "%s/*.spool", folder);
+  if (glob(pattern, 0, NULL, &found) != 0) return 1;
+  long before = size_of(found.gl_pathv[0]);
+  int made = 1, at_last_growth = 0, safe = 0;
+  while (growths > 0) {
+    nvtxRangePushA("range");
+    nvtxRangePop();
+    ++made;
+    usleep(100);
+    const long size = size_of(found.gl_pathv[0]);
+    if (size == before) continue;
+    before = size;
+    safe = at_last_growth;
+    at_last_growth = made;
+    --growths;
+  }
+  printf("%d\n", safe);
+  _exit(44);
+}
+
 static int fork_child(const char* how) {
   nvtxRangePushA("parent");
   const pid_t child = fork();
@@ -357,6 +391,7 @@ int main(int count, char** arguments) {
   if (strcmp(scenario, "end") == 0) return end_as(first);
   if (strcmp(scenario, "late_handler") == 0) return late_handler();
   if (strcmp(scenario, "endless") == 0) return endless();
+  if (strcmp(scenario, "short_worker") == 0) return short_worker(first, atoi(arguments[3]));
   if (strcmp(scenario, "fork") == 0) return fork_child(first);
   if (strcmp(scenario, "close_everything") == 0) return close_everything(first);
   if (strcmp(scenario, "limited_file_size") == 0) return limited_file_size();

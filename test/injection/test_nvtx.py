@@ -162,6 +162,17 @@ class Ending(unittest.TestCase):
             with self.subTest(how):
                 self.check(how, code, False)
 
+    def test_worker_that_ends_soon_keeps_its_ranges(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with record("short_worker", folder, "15", folder=folder) as run:
+                self.assertEqual(run.code, 44)
+                spool = run.spool()
+        self.assertFalse(spool.ended)
+        self.assertGreaterEqual(len(spool.of("range_pop")), int(run.output.split()[-1]))
+        # Load makes the pauses between the writes longer; that all are is out of the question.
+        written = sorted({entry["written_ns"] for entry in spool.of("range_pop")})
+        self.assertLess(min(b - a for a, b in zip(written, written[1:])), 50_000_000)
+
     def test_exec_begins_a_spool_of_its_own(self):
         with record("end", "exec") as run:
             self.assertEqual(run.code, 42)
