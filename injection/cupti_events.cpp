@@ -114,6 +114,8 @@ void CUPTIAPI on_cupti_event(void* user, CUpti_CallbackDomain domain, CUpti_Call
                              const void* data) {
   if (data == nullptr) return;
   auto& session = *static_cast<CuptiSession*>(user);
+  // Over, or called by what a forked child has inherited of CUPTI.
+  if (current_recorder.load(std::memory_order_acquire) != session.recorder) return;
   if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
     on_resource(session, id, *static_cast<const CUpti_ResourceData*>(data));
   } else if (domain == CUPTI_CB_DOMAIN_STATE) {

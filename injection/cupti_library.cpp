@@ -107,7 +107,7 @@ bool open_cupti(CuptiLibrary& library, Mailbox& mailbox) {
 }
 
 void use_clock_of_loaded_cupti() {
-  if (cupti_clock.load(std::memory_order_relaxed) != nullptr) return;
+  if (cuda_is_lost() || cupti_clock.load(std::memory_order_relaxed) != nullptr) return;
   void* handle = loaded_cupti();
   if (handle == nullptr) return;
   auto* function =

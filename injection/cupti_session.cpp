@@ -244,7 +244,7 @@ bool CuptiSession::flush_everything(std::int64_t timeout_ns) {
 }
 
 void start_cupti(Recorder& recorder) {
-  if (recorder.cupti_was_tried.exchange(true)) return;
+  if (cuda_is_lost() || recorder.cupti_was_tried.exchange(true)) return;
   void* memory = map_memory(sizeof(CuptiSession));
   if (memory == nullptr) return;
   auto& session = *new (memory) CuptiSession;

@@ -20,7 +20,7 @@ int attach(GetExportTable get_export_table) {
   Recorder* recorder = start_recorder();
   if (recorder != nullptr && get_export_table != nullptr) {
     use_clock_of_loaded_cupti();
-    recorder->mailbox.fact("nvtx", "recorded");
+    nvtx_is_attached(*recorder);
     attach_to_nvtx(get_export_table);
   }
   errno = saved_errno;

@@ -1,5 +1,6 @@
 #include "injection/recorder.hpp"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -39,6 +40,34 @@ bool ring_key_exists = false;
 // Once set nothing is ever recorded in this process.
 std::atomic<bool> is_off{false};
 std::atomic<bool> cuda_is_in_use{false};
+std::atomic<bool> cuda_was_lost{false};
+std::atomic<bool> nvtx_has_attached{false};
+std::atomic<bool> is_simulated{false};
+std::atomic<bool> simulator_was_looked_for{false};
+
+/// The simulator's libraries are preloaded and show this name. Never called with a lock of ours
+/// held: dlsym() takes the dynamic linker's.
+void look_for_simulator() {
+  if (dlsym(RTLD_DEFAULT, "gprofml_simulated") != nullptr) {
+    is_simulated.store(true, std::memory_order_relaxed);
+  } else {
+    dlerror();  // that it is not there is no error of the program's
+  }
+}
+
+/// The facts that a forked child inherits the reasons for.
+void post_inherited_facts(Mailbox& mailbox) {
+  const bool simulated = is_simulated.load(std::memory_order_relaxed);
+  if (simulated) mailbox.fact("simulated", "1");
+  if (nvtx_has_attached.load(std::memory_order_relaxed)) mailbox.fact("nvtx", "recorded");
+  if (!cuda_is_lost()) return;
+  mailbox.fact("cuda",
+               simulated ? "not recorded: this process was forked from one that had used CUDA, and "
+                           "CUDA does not work in it; its NVTX times are of the wall clock, not "
+                           "of the simulated one"
+                         : "not recorded: this process was forked from one that had used CUDA, and "
+                           "CUDA does not work in it");
+}
 
 void leave_ring(void* ring) {
   current_ring = nullptr;
@@ -53,8 +82,10 @@ void after_fork_in_child() {
   current_ring = nullptr;
   start_lock = PTHREAD_MUTEX_INITIALIZER;
   reset_name_registry_lock();
-  // CUDA does not survive a fork, and CUPTI must not be called here again.
-  if (cuda_is_in_use.load(std::memory_order_relaxed)) is_off.store(true);
+  if (!cuda_is_in_use.load(std::memory_order_relaxed)) return;
+  // CUDA does not survive a fork, and CUPTI must not be called here again, not for the time either.
+  cuda_was_lost.store(true, std::memory_order_relaxed);
+  cupti_clock.store(nullptr, std::memory_order_relaxed);
 }
 
 Recorder* own_recorder() {
@@ -67,6 +98,10 @@ Recorder* own_recorder() {
 std::atomic<std::uint32_t> exits_under_way{0};
 
 void flush_everything(Recorder& recorder) {
+  if (!is_simulated.load(std::memory_order_relaxed)) {
+    look_for_simulator();
+    if (is_simulated.load(std::memory_order_relaxed)) recorder.mailbox.fact("simulated", "1");
+  }
   CuptiSession* session = recorder.session.load(std::memory_order_acquire);
   if (session != nullptr && !session->flush_everything(kFlushPatienceNs)) {
     recorder.mailbox.note("flush_timeout",
@@ -145,6 +180,7 @@ Recorder* make_recorder() {
   }
   if (!recorder->stream.start(recorder->file)) return turn_off("nothing is recorded", "no memory");
   post_process_facts(recorder->mailbox, system.nodename);
+  post_inherited_facts(recorder->mailbox);
   if (!write_pass(*recorder, WriteReason::start)) {
     write_last_words(*recorder);
     recorder->file.abandon();
@@ -159,6 +195,14 @@ Recorder* make_recorder() {
 
 }  // namespace
 
+void nvtx_is_attached(Recorder& recorder) {
+  if (!nvtx_has_attached.exchange(true)) recorder.mailbox.fact("nvtx", "recorded");
+}
+
+bool cuda_is_lost() {
+  return cuda_was_lost.load(std::memory_order_relaxed);
+}
+
 void cuda_is_used() {
   cuda_is_in_use.store(true, std::memory_order_relaxed);
 }
@@ -167,6 +211,7 @@ Recorder* start_recorder() {
   if (Recorder* recorder = current_recorder.load(std::memory_order_acquire)) return recorder;
   if (is_off.load(std::memory_order_acquire)) return nullptr;
   const int saved_errno = errno;
+  if (!simulator_was_looked_for.exchange(true)) look_for_simulator();
   pthread_mutex_lock(&start_lock);
   Recorder* recorder = current_recorder.load(std::memory_order_acquire);
   if (recorder == nullptr && !is_off.load(std::memory_order_acquire)) recorder = make_recorder();

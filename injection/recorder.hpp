@@ -56,8 +56,14 @@ extern __thread EventRing* current_ring;
 /// is recorded in this process.
 Recorder* start_recorder();
 
-/// CUDA is about to be initialised in this process; a child that it forks cannot record.
+/// NVTX hands its events to us, in this process and in those that it forks.
+void nvtx_is_attached(Recorder& recorder);
+
+/// CUDA is about to be initialised in this process; it will not work in a child that it forks.
 void cuda_is_used();
+/// This process was forked from one that had used CUDA. Neither CUDA nor CUPTI may be called here:
+/// only NVTX is recorded, and its clock is CLOCK_REALTIME.
+bool cuda_is_lost();
 
 /// Ends the recording for good: events become no-ops. The writer's.
 void stop_recorder(Recorder& recorder);

@@ -117,6 +117,10 @@ const Event& as(const EventHeader& header) {
 
 }  // namespace
 
+void forget_deferred_ends() {
+  deferred_ends.count = 0;
+}
+
 void write_deferred_ends(RecordStream& stream) {
   for (std::size_t at = 0; at < deferred_ends.count; ++at) {
     stream.add(spool::RecordKind::range_end, deferred_ends.records[at]);

@@ -104,6 +104,7 @@ void* write_until_the_end(void* argument) {
 
 bool write_pass(Recorder& recorder, WriteReason reason) {
   RecordStream& stream = recorder.stream;
+  if (reason == WriteReason::start) forget_deferred_ends();
   write_messages(recorder);
   write_activity(recorder);
   recorder.rings.for_each([&stream](EventRing& ring) {

@@ -27,6 +27,8 @@ void name_thread(RecordStream& stream, std::uint32_t tid, const char* name, std:
 /// Writes the ends of ranges that other threads have started: after all rings have been read, so
 /// that they stand behind their starts. (A start was in its ring before its end was in another.)
 void write_deferred_ends(RecordStream& stream);
+/// Drops those that a forked child has inherited.
+void forget_deferred_ends();
 
 /// Turns one ring event into records.
 void write_event(RecordStream& stream, EventRing& ring, const EventHeader& event);

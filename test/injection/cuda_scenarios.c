@@ -35,7 +35,17 @@ int main(int count, char** arguments) {
   if (strcmp(scenario, "fork") == 0) {
     const pid_t child = fork();
     if (child == 0) {
+      initialise_cuda();  // the driver refuses, but may have looked at the variable before
+      call(cupti, "old_cupti_tell_graph");
       nvtxRangePushA("child");
+      nvtxRangePop();
+      const pid_t grandchild = fork();
+      if (grandchild == 0) {
+        nvtxRangePushA("grandchild");
+        nvtxRangePop();
+        exit(0);
+      }
+      waitpid(grandchild, NULL, 0);
       exit(0);
     }
     waitpid(child, NULL, 0);

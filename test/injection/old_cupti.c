@@ -32,17 +32,28 @@ static int fault(const char* name) {
   return set != NULL && strcmp(set, name) == 0;
 }
 
+static pid_t loaded_by;
+__attribute__((constructor)) static void on_load(void) { loaded_by = getpid(); }
+
+/// CUPTI must not be called in a forked child.
+static void expect_no_fork(const char* function) {
+  if (getpid() != loaded_by) fprintf(stderr, "%s is called in a forked child\n", function);
+}
+
 SHOWN CUptiResult cuptiGetVersion(uint32_t* version) {
+  expect_no_fork(__func__);
   *version = 24;
   return CUPTI_SUCCESS;
 }
 
 SHOWN CUptiResult cuptiGetResultString(CUptiResult result, const char** text) {
+  expect_no_fork(__func__);
   *text = result == CUPTI_ERROR_NOT_COMPATIBLE ? "CUPTI_ERROR_NOT_COMPATIBLE" : "some error";
   return CUPTI_SUCCESS;
 }
 
 SHOWN CUptiResult cuptiGetTimestamp(uint64_t* time_ns) {
+  expect_no_fork(__func__);
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   *time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
@@ -51,6 +62,7 @@ SHOWN CUptiResult cuptiGetTimestamp(uint64_t* time_ns) {
 
 SHOWN CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback,
                                  void* data) {
+  expect_no_fork(__func__);
   if (fault("taken")) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   if (fault("no_driver")) return CUPTI_ERROR_UNKNOWN;
   *handle = (CUpti_SubscriberHandle)&subscriber;
@@ -61,6 +73,7 @@ SHOWN CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackF
 
 SHOWN CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle,
                                       CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+  expect_no_fork(__func__);
   (void)enable, (void)handle, (void)domain, (void)id;
   return CUPTI_SUCCESS;
 }
@@ -83,29 +96,34 @@ SHOWN CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type) {
 }
 
 SHOWN CUptiResult cuptiGetGraphId(CUgraph graph, uint32_t* id) {
+  expect_no_fork(__func__);
   *id = (uint32_t)(uintptr_t)graph;
   return CUPTI_SUCCESS;
 }
 
 SHOWN CUptiResult cuptiGetGraphNodeId(CUgraphNode node, uint64_t* id) {
+  expect_no_fork(__func__);
   *id = (uint64_t)(uintptr_t)node;
   return CUPTI_SUCCESS;
 }
 
 SHOWN CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attribute, size_t* size,
                                             void* value) {
+  expect_no_fork(__func__);
   (void)attribute, (void)size, (void)value;
   return CUPTI_SUCCESS;
 }
 
 SHOWN CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc on_request,
                                                  CUpti_BuffersCallbackCompleteFunc on_complete) {
+  expect_no_fork(__func__);
   request = on_request;
   complete = on_complete;
   return CUPTI_SUCCESS;
 }
 
 SHOWN CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
+  expect_no_fork(__func__);
   if (kind == CUPTI_ACTIVITY_KIND_MEMCPY && fault("no_copies")) return CUPTI_ERROR_NOT_COMPATIBLE;
   enabled_kinds[kind] = 1;
   return CUPTI_SUCCESS;
@@ -159,6 +177,7 @@ static size_t size_of(CUpti_ActivityKind kind) {
 }
 
 SHOWN CUptiResult cuptiActivityGetNextRecord(uint8_t* data, size_t valid, CUpti_Activity** record) {
+  expect_no_fork(__func__);
   uint8_t* at = data;
   if (*record != NULL) at = (uint8_t*)*record + size_of((*record)->kind);
   if (at >= data + valid) return CUPTI_ERROR_MAX_LIMIT_REACHED;
@@ -168,6 +187,7 @@ SHOWN CUptiResult cuptiActivityGetNextRecord(uint8_t* data, size_t valid, CUpti_
 }
 
 SHOWN CUptiResult cuptiActivityFlushAll(uint32_t flags) {
+  expect_no_fork(__func__);
   if (fault("hang") && flags == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) {
     for (;;) pause();
   }
@@ -283,7 +303,7 @@ static void add_waits(void) {
   overhead->start = 6000, overhead->end = 6001;
 }
 
-static void tell_graph(void) {
+SHOWN void old_cupti_tell_graph(void) {
   CUpti_GraphData graph;
   memset(&graph, 0, sizeof graph);
   CUpti_ResourceData data = {NULL, {NULL}, &graph};
@@ -320,7 +340,7 @@ SHOWN void old_cupti_run(void) {
   add((CUpti_ActivityKind)kUnknownKind);
   pthread_mutex_unlock(&lock);
   cuptiActivityFlushAll(0);
-  tell_graph();
+  old_cupti_tell_graph();
 }
 
 /// The address of a kernel's name is used again after its module has gone.

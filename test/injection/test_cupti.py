@@ -138,10 +138,25 @@ class Test(unittest.TestCase):
         self.assertEqual(len(spool.of("kernel")), 5)
         self.assertEqual(spool.of("status")[-1]["incomplete_records"], 1)
 
-    def test_forked_child_of_a_cuda_program_stays_silent(self):
-        spool = self.spool("fork")
-        self.assertEqual([push["name"] for push in spool.of("range_push")], ["before CUDA"])
-        self.assertTrue(spool.ended)
+    def test_forked_child_of_a_cuda_program_records_nvtx_only(self):
+        with record("fork") as run:
+            # The program would say so if CUPTI were called in the child.
+            self.assertEqual((run.code, run.output, run.errors), (6, "done\n", ""))
+            spools = {push["name"]: spool for spool in run.spools()
+                      for push in spool.of("range_push")}
+        self.assertEqual(set(spools), {"before CUDA", "child", "grandchild"})
+        self.assertEqual(spools["before CUDA"].facts()["cuda"], "recorded")
+        for name, parent in (("child", "before CUDA"), ("grandchild", "child")):
+            spool, facts = spools[name], spools[name].facts()
+            self.assertEqual(facts["parent_pid"], spools[parent].facts()["pid"])
+            self.assertEqual(facts["cuda"], "not recorded: this process was forked from one that "
+                                            "had used CUDA, and CUDA does not work in it")
+            self.assertEqual(facts["nvtx"], "recorded")
+            self.assertEqual({status["cupti_ns"] for status in spool.of("status")}, {0})
+            self.assertGreaterEqual(spool.of("range_push")[0]["time_ns"], spool.header["start_ns"])
+            self.assertEqual(spool.of("kernel", "api_call", "graph_node"), [])
+            self.assertEqual(recording.unpaired(spool), [])
+            self.assertTrue(spool.ended)
 
     def test_kind_that_is_refused(self):
         spool = self.spool(OLD_CUPTI_FAULT="no_copies")
