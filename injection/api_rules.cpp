@@ -9,6 +9,10 @@ namespace {
 // Names without cu/cuda in front and without suffixes; a star stands for any ending. Left out on
 // purpose: queries of streams and events, which programs poll by the million.
 constexpr const char* kRecorded[] = {
+    // initialise: what makes and ends contexts and streams takes long, and has to be named
+    "Init", "InitDevice", "SetDevice", "DeviceReset", "DevicePrimaryCtxRetain",
+    "DevicePrimaryCtxReset", "DevicePrimaryCtxRelease", "CtxCreate*", "CtxDestroy", "StreamCreate*",
+    "StreamDestroy",
     // launch
     "Launch*", "GraphLaunch",
     // copy and fill

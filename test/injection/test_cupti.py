@@ -92,7 +92,7 @@ class Test(unittest.TestCase):
         self.assertEqual(
             sorted((call["name"], call["domain"], call["correlation"]) for call in
                    spool.of("api_call")),
-            [("cuLaunchKernel_ptsz", 1, 402), ("cuMemFree_v2", 1, 404),
+            [("cuInit", 1, 401), ("cuLaunchKernel_ptsz", 1, 402), ("cuMemFree_v2", 1, 404),
              ("cudaLaunchKernel_v7000", 0, 302), ("cudaMemcpyAsync_ptsz_v7000", 0, 303)])
         self.assertEqual({(call["tid"], call["return_value"], call["end_ns"] - call["start_ns"])
                           for call in spool.of("api_call")}, {(spool.header["pid"], 1, 100)})

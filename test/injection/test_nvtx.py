@@ -127,6 +127,14 @@ class Content(unittest.TestCase):
         self.assertEqual(facts["nvtx"], "recorded")
         self.assertNotIn("cuda", facts)
 
+    def test_simulation_is_marked_without_any_cuda(self):
+        mark = str(pathlib.Path(PROGRAM).parent / "libsimulated_mark.so")
+        with record("fork", "exit", LD_PRELOAD=mark) as run:
+            self.assertEqual([spool.facts().get("simulated") for spool in run.spools()], ["1", "1"])
+        with record("fork", "exit") as run:
+            self.assertEqual([spool.facts().get("simulated") for spool in run.spools()],
+                             [None, None])
+
     def test_full_rings_lose_pairs_and_count_them(self):
         threads, rounds = 32, 20000
         with record("hammer", str(threads), str(rounds)) as run:

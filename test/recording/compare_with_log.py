@@ -30,6 +30,8 @@ LEVEL_1 = re.compile(r"""
       | (Malloc|Free|HostAlloc|HostFree|MemAlloc|MemFree|MemHostAlloc).*
       | (Host|MemHost)(Register|Unregister).*
       | (Module|Library)(Load|Unload).*
+      | (Init|InitDevice|SetDevice|DeviceReset|DevicePrimaryCtx(Retain|Reset|Release))(_v\d)?$
+      | (Ctx|Stream)(Create|Destroy).*             # contexts and streams come and go
       | Graph(Instantiate|Launch|Upload|ExecUpdate).*
     )""", re.X)
 
