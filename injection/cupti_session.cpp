@@ -41,6 +41,7 @@ void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* size,
                                   std::size_t* most_records) {
   CuptiSession& session = *active_session.load(std::memory_order_acquire);
   session.has_asked_for_buffers.store(true, std::memory_order_release);
+  session.buffers_out.fetch_add(1, std::memory_order_relaxed);
   *buffer = session.recorder->buffers.request();
   *size = ActivityBuffers::kBytes;
   *most_records = 0;
@@ -51,6 +52,7 @@ void CUPTIAPI on_buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer
                                   std::size_t valid_bytes) {
   CuptiSession& session = *active_session.load(std::memory_order_acquire);
   ActivityBuffers& buffers = session.recorder->buffers;
+  session.buffers_out.fetch_sub(1, std::memory_order_relaxed);
   std::uint64_t records = 0;
   if (buffers.is_shared(buffer)) {
     walk_records(session.library, buffer, valid_bytes, [&records](const RawRecord&) { ++records; });

@@ -24,6 +24,10 @@ class CuptiSession {
 
   /// Nothing is to be flushed before CUPTI has asked for a buffer.
   std::atomic<bool> has_asked_for_buffers{false};
+  /// Buffers that CUPTI has and not handed back.
+  std::atomic<std::int32_t> buffers_out{0};
+  /// The forced flush of the program's end has come back.
+  std::atomic<bool> is_flushed_at_exit{false};
   /// CUPTI has reported an error after which it has taken itself out of service.
   std::atomic<bool> is_broken{false};
   /// The writer (its disk) is slow: nobody waits for it again.

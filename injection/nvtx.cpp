@@ -38,6 +38,12 @@ void count_lost() {
   }
 }
 
+void count_unopened() {
+  if (Recorder* recorder = current_recorder.load(std::memory_order_acquire)) {
+    recorder->unopened_ends.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
 std::size_t padded(std::size_t bytes) {
   return (bytes + 7) & ~std::size_t{7};
 }
@@ -117,7 +123,10 @@ int pop(const Domain& domain) {
   EventRing* ring = thread_ring();
   if (ring == nullptr || domain.id >= kMostDomains) return NVTX_NO_PUSH_POP_TRACKING;
   Nesting& nesting = ring->nesting(domain);
-  if (nesting.depth == 0) return kNoOpenRange;
+  if (nesting.depth == 0) {
+    count_unopened();
+    return kNoOpenRange;
+  }
   const std::uint32_t level = --nesting.depth;
   if (take_lost(nesting, level)) {
     count_lost();
@@ -155,7 +164,8 @@ nvtxRangeId_t start(const Domain& domain, std::uint32_t category, const Text& te
 void end(const Domain& domain, nvtxRangeId_t range) {
   const std::int64_t time_ns = now_ns();
   EventRing* ring = thread_ring();
-  if (ring == nullptr || range == 0) return;
+  if (ring == nullptr) return;
+  if (range == 0) return count_unopened();  // no start ever returned it
   if ((range & kLostRange) != 0 || domain.id >= kMostDomains ||
       !put_closing(*ring, EventKind::end, domain, range, time_ns, ring->headroom_to_end())) {
     count_lost();

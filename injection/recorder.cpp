@@ -103,7 +103,9 @@ void flush_everything(Recorder& recorder) {
     if (is_simulated.load(std::memory_order_relaxed)) recorder.mailbox.fact("simulated", "1");
   }
   CuptiSession* session = recorder.session.load(std::memory_order_acquire);
-  if (session != nullptr && !session->flush_everything(kFlushPatienceNs)) {
+  if (session != nullptr && session->flush_everything(kFlushPatienceNs)) {
+    session->is_flushed_at_exit.store(true, std::memory_order_release);
+  } else if (session != nullptr) {
     recorder.mailbox.note("flush_timeout",
                           "CUPTI did not hand over its last records within 2 s of the program's "
                           "end; they are missing");
@@ -128,10 +130,25 @@ void wait_for_other_exits() {
   }
 }
 
+/// CUPTI is not asked for what it recorded since our exit handler: CUDA may be gone by now, and a
+/// crash here would be the program's. A buffer that it took and kept says that there is something.
+void note_work_after_exit(Recorder& recorder) {
+  const CuptiSession* session = recorder.session.load(std::memory_order_acquire);
+  if (session == nullptr || session->is_broken.load(std::memory_order_acquire) ||
+      !session->is_flushed_at_exit.load(std::memory_order_acquire) ||
+      session->buffers_out.load(std::memory_order_acquire) <= 0) {
+    return;
+  }
+  recorder.mailbox.note("work_after_exit",
+                        "exit handlers used CUDA after the recorder's own had run; what they did "
+                        "may be missing");
+}
+
 /// Handlers that the program registered earlier run after ours and may still use NVTX.
 __attribute__((destructor)) void at_unload() {
   Recorder* recorder = own_recorder();
   if (recorder == nullptr) return;
+  note_work_after_exit(*recorder);
   finish_writing(*recorder, kWritePatienceNs);
 }
 

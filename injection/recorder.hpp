@@ -31,6 +31,7 @@ struct Recorder {
   ActivityBuffers buffers;
   std::atomic<std::uint64_t> ranges_lost{0};
   std::atomic<std::uint64_t> cupti_dropped{0};
+  std::atomic<std::uint64_t> unopened_ends{0};  ///< since the writer last noted them
   std::atomic<CuptiSession*> session{nullptr};
   std::atomic<bool> cupti_was_tried{false};
 

@@ -24,6 +24,13 @@ void write_messages(Recorder& recorder) {
   }
 }
 
+/// Ends of ranges that the program never opened. Counted and not recorded: they may be many.
+void write_unopened_ends(Recorder& recorder) {
+  const std::uint64_t count = recorder.unopened_ends.exchange(0, std::memory_order_relaxed);
+  if (count == 0) return;
+  recorder.stream.note("unopened_range_ends", "NVTX pops and ends with no range open", count);
+}
+
 spool::Status make_status(Recorder& recorder) {
   spool::Status status{};
   std::uint64_t cupti_ns = 0;
@@ -111,6 +118,7 @@ bool write_pass(Recorder& recorder, WriteReason reason) {
     ring.drain([&](const EventHeader& event) { write_event(stream, ring, event); });
   });
   write_deferred_ends(stream);
+  write_unopened_ends(recorder);
   if (reason == WriteReason::finish && recorder.end_is_written && stream.empty()) return true;
   write_status(recorder, reason);
   if (reason == WriteReason::finish) write_end(recorder);

@@ -69,6 +69,16 @@ static int default_domain(void) {
   return 0;
 }
 
+/// Ends of nothing, three of them.
+static int unopened(void) {
+  nvtxRangePop();
+  nvtxRangePushA("whole");
+  nvtxRangePop();
+  nvtxRangePop();
+  nvtxRangeEnd(0);
+  return 0;
+}
+
 static int domains(void) {
   nvtxDomainHandle_t first = nvtxDomainCreateA("first domain");
   nvtxDomainHandle_t second = nvtxDomainCreateW(L"second d\u00f6main");
@@ -379,6 +389,7 @@ int main(int count, char** arguments) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   printf("scenario %s\n", scenario);
   if (strcmp(scenario, "default_domain") == 0) return default_domain();
+  if (strcmp(scenario, "unopened") == 0) return unopened();
   if (strcmp(scenario, "domains") == 0) return domains();
   if (strcmp(scenario, "many_domains") == 0) return many_domains();
   if (strcmp(scenario, "deep") == 0) return deep();

@@ -185,6 +185,13 @@ class Test(unittest.TestCase):
         self.assertEqual(len(spool.of("kernel")), 2)
         self.assertTrue(spool.ended)
 
+    def test_work_of_exit_handlers_after_ours_is_not_lost_silently(self):
+        for scenario, wanted in (("late", ["work_after_exit"]), ("", [])):
+            spool = self.spool(scenario, OLD_CUPTI_FAULT="withhold")
+            self.assertEqual(len(spool.of("kernel")), 2)
+            self.assertEqual([note["code"] for note in spool.of("note")
+                              if note["code"] == "work_after_exit"], wanted)
+
     def test_fatal_error_of_cupti(self):
         spool = self.spool("break", OLD_CUPTI_FAULT="hang")
         self.assertEqual([(note["code"], note["detail"]) for note in spool.of("note")

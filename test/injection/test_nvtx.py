@@ -71,6 +71,15 @@ class Content(unittest.TestCase):
         self.assertEqual(spool.of("status")[-1]["ranges_lost"], 1500 - recorded)
         self.assertEqual(recording.unpaired(spool), [])
 
+    def test_ends_of_nothing_are_counted(self):
+        spool = self.record_same("unopened")
+        notes = spool.of("note")
+        self.assertEqual({note["code"] for note in notes}, {"unopened_range_ends"})
+        self.assertEqual(sum(note["count"] for note in notes), 3)
+        self.assertEqual(names(spool, "range_push"), ["whole"])
+        self.assertEqual(recording.unpaired(spool), [])
+        self.assertEqual(spool.of("status")[-1]["ranges_lost"], 0)
+
     def test_deep_nesting(self):
         spool = self.record_same("deep")
         self.assertEqual(len(spool.of("range_push")), 300)
