@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # All tests through CTest: first as users run the tool (GCC, optimised), then everything below apps/
-# under AddressSanitizer and UndefinedBehaviorSanitizer, with a short run of each fuzz target.
+# under AddressSanitizer and UndefinedBehaviorSanitizer, with a short run of each fuzz target. Where
+# there is a CUDA toolkit, programs are recorded on the simulated GPU, also with recorder and
+# simulator under ThreadSanitizer and AddressSanitizer.
 # Statistical tests run 5 % of their seeds here; scripts/validate.sh runs them all.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 source scripts/ctest.sh
@@ -10,6 +12,10 @@ failed=()
 for preset in release asan; do
   configure "$preset"
   build "$preset"
+  # The recorder and the simulated GPU once more, instrumented: tests run programs on them.
+  if [[ $preset == release ]] && can_record release; then
+    build release simgpu_thread simgpu_address gprofml_injection_thread gprofml_injection_address
+  fi
   run_ctest "$preset" || failed+=("$preset")
 done
 

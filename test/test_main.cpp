@@ -1,2 +1,5 @@
-#define CATCH_CONFIG_MAIN
-#include <catch2/catch.hpp>
+#include "test/run_tests.hpp"
+
+int main(int argc, char** argv) {
+  return gprofml::test::run_tests(argc, argv);
+}
