@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The long run: every seed of the statistical tests, under GCC, under AddressSanitizer and
-# UndefinedBehaviorSanitizer and under ThreadSanitizer, then the fuzz targets for a while each.
+# UndefinedBehaviorSanitizer and under ThreadSanitizer, the recorder in an older system's root, then
+# the fuzz targets for a while each. Needs root for that root, and the mirror that apt uses.
 #   scripts/validate.sh [SECONDS]     SECONDS for each fuzz target, 600 unless told
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 source scripts/ctest.sh
@@ -14,6 +15,10 @@ failed=()
 for preset in release asan tsan; do
   configure "$preset"
   build "$preset"
+  if [[ $preset == release ]] && can_record release; then
+    build release simgpu_thread simgpu_address gprofml_injection_thread gprofml_injection_address
+    scripts/check_old_system.sh release || failed+=("check_old_system")
+  fi
   run_ctest "$preset" || failed+=("$preset")
 done
 
