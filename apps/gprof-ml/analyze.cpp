@@ -15,8 +15,10 @@
 #include "apps/gprof-ml/load.hpp"
 #include "apps/gprof-ml/message.hpp"
 #include "apps/gprof-ml/output.hpp"
+#include "apps/gprof-ml/summary.hpp"
 #include "libanalysis/report/json.hpp"
 #include "libanalysis/report/text.hpp"
+#include "libprofile/capture/recording.hpp"
 
 namespace gprofml::app {
 namespace {
@@ -91,7 +93,9 @@ int analyze_input(const AnalyzeArguments& arguments) {
   require_output_apart(arguments);
   const LoadedTrace loaded = load_trace(arguments.input, arguments.import);
   if (loaded.is_recording && has_no_records(loaded.trace)) {
-    print_message(arguments.input + ": holds no record of any kind, nothing to analyze");
+    const std::string reason = reason_for_nothing(loaded.trace);
+    print_message(arguments.input + ": holds no record of any kind" +
+                  (reason.empty() ? ", nothing to analyze" : ": " + reason));
     return kNoRecords;
   }
   analysis::AnalyzeOptions options;

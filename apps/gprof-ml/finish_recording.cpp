@@ -7,6 +7,20 @@
 #include "apps/gprof-ml/progress.hpp"
 
 namespace gprofml::app {
+namespace {
+
+/// A program that ran has a run.db, whatever became of its spools; `recover` has nothing to say
+/// without them.
+profile::Recording read(const FinishRequest& request, const profile::MergeOptions& options) {
+  try {
+    return profile::read_recording(request.folder, request.manifest, options);
+  } catch (const profile::NoReadableSpool& error) {
+    if (!request.end) throw;
+    return profile::recording_without_spools(request.manifest, error.spools());
+  }
+}
+
+}  // namespace
 
 FinishedRecording finish_recording(const FinishRequest& request) {
   const auto start = std::chrono::steady_clock::now();
@@ -17,7 +31,7 @@ FinishedRecording finish_recording(const FinishRequest& request) {
     progress.show(done, all);
   };
   FinishedRecording finished;
-  finished.recording = profile::read_recording(request.folder, request.manifest, options);
+  finished.recording = read(request, options);
   if (request.end) {
     profile::note_end(finished.recording.trace, *request.end);
   } else {

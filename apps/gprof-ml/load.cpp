@@ -37,10 +37,4 @@ LoadedTrace load_trace(const std::string& path, const profile::ImportOptions& op
   return loaded;
 }
 
-bool has_no_records(const profile::Trace& trace) {
-  return trace.kernels.size() + trace.copies.size() + trace.fills.size() + trace.api_calls.size() +
-             trace.ranges.size() + trace.syncs.size() + trace.memory_events.size() ==
-         0;
-}
-
 }  // namespace gprofml::app

@@ -18,7 +18,4 @@ struct LoadedTrace {
 /// canonical. Throws profile::StoreError, profile::CaptureError or profile::ImportError.
 LoadedTrace load_trace(const std::string& path, const profile::ImportOptions& options);
 
-/// Whether the trace holds no event of any kind.
-bool has_no_records(const profile::Trace& trace);
-
 }  // namespace gprofml::app

@@ -1,6 +1,7 @@
 // gprof-ml: the command line. Parses, runs one sub-command, turns failures into a line and a code.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <exception>
 #include <new>
 #include <string>
@@ -34,7 +35,15 @@ int run(const Action& action) {
 /// CLI11 prints help and version itself; its errors get our form and our code.
 int answer_parse_error(const CLI::App& cli, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) return cli.exit(error);
-  return fail(std::string(error.what()) + "; see gprof-ml --help");
+  std::string help = "gprof-ml";
+  for (const CLI::App* const command : cli.get_subcommands()) help += " " + command->get_name();
+  return fail(std::string(error.what()) + "; see " + help + " --help");
+}
+
+/// Where files are limited in size (ulimit -f) writing shall fail with an error, not kill us. `run`
+/// does so itself, once its program has inherited what we did.
+void outlive_size_limits(const CLI::App& cli) {
+  if (!cli.got_subcommand("run")) ::signal(SIGXFSZ, SIG_IGN);
 }
 
 }  // namespace
@@ -62,5 +71,6 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return answer_parse_error(cli, error);
   }
+  outlive_size_limits(cli);
   return run(action);
 }

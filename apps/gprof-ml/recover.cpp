@@ -8,7 +8,6 @@
 
 #include "apps/gprof-ml/command.hpp"
 #include "apps/gprof-ml/finish_recording.hpp"
-#include "apps/gprof-ml/load.hpp"
 #include "apps/gprof-ml/message.hpp"
 #include "apps/gprof-ml/not_empty.hpp"
 #include "apps/gprof-ml/output.hpp"

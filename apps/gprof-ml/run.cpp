@@ -18,9 +18,9 @@
 
 #include "apps/gprof-ml/analyze.hpp"
 #include "apps/gprof-ml/command.hpp"
+#include "apps/gprof-ml/end_as_program.hpp"
 #include "apps/gprof-ml/finish_recording.hpp"
 #include "apps/gprof-ml/interruptible.hpp"
-#include "apps/gprof-ml/load.hpp"
 #include "apps/gprof-ml/message.hpp"
 #include "apps/gprof-ml/not_empty.hpp"
 #include "apps/gprof-ml/output.hpp"
@@ -147,7 +147,7 @@ void print_summary(const RunArguments& arguments, std::int64_t pid, const profil
                    const SummaryInput& input) {
   if (arguments.quiet) {
     if (has_no_records(input.recording->trace)) {
-      print_message("nothing was recorded: " + reason_for_nothing(*input.recording));
+      print_message("nothing was recorded: " + reason_for_nothing(input.recording->trace));
     }
     return;
   }
@@ -157,7 +157,9 @@ void print_summary(const RunArguments& arguments, std::int64_t pid, const profil
 
 void say_kept(const Preparation& preparation, const std::string& why) {
   std::string text = why;
-  if (!preparation.spools.empty()) {
+  if (!preparation.spools.empty() && !profile::is_spool_folder(preparation.spools)) {
+    text += "; what was recorded was removed while the program ran";
+  } else if (!preparation.spools.empty()) {
     text += fmt::format("; what was recorded is kept: gprof-ml recover {}",
                         shell_word(preparation.spools));
   }
@@ -213,6 +215,7 @@ int run_program(const RunArguments& arguments) {
   {
     const profile::SignalRelay relay;
     profile::Program program(arguments.command, relay);
+    ::signal(SIGXFSZ, SIG_IGN);  // behind the fork: what the program inherits is not ours to change
     preparation = prepare(arguments, program.pid());
     const int reason = program.start(preparation->variables);
     if (reason != 0) return cannot_start(arguments, *preparation, reason);
@@ -223,6 +226,8 @@ int run_program(const RunArguments& arguments) {
   const bool recorded = finish_whatever_happens(arguments, *preparation, end);
   if (recorded && arguments.analyze) go_on_to_report(preparation->output.shown);
   if (arguments.require_data && !recorded && end.code() == 0) return kNoRecords;
+  interruptible.reset();
+  end_as_program(end);
   return end.code();
 }
 
@@ -236,7 +241,7 @@ void add_run(CLI::App& cli, Action& action, std::vector<std::string>& arguments_
       "own; a summary on standard error says what was recorded.\n"
       "Exit code: the program's; 128 and the signal that killed it; 127 when it could not be\n"
       "started; 2 for bad usage; 3 with --require-data when nothing was recorded although the\n"
-      "program exited 0.\n"
+      "program exited 0. When SIGINT or SIGQUIT killed the program, gprof-ml dies of it too.\n"
       "Example: gprof-ml run -o train-%p.db -- python3 train.py --epochs 1");
   command->add_option("PROGRAM", "Program to record, looked up in PATH, and its arguments")
       ->required()

@@ -10,12 +10,12 @@
 #include <optional>
 #include <set>
 
-#include "apps/gprof-ml/load.hpp"
 #include "libanalysis/analyze.hpp"
 #include "libanalysis/report/printable.hpp"
 #include "libanalysis/report/quantity.hpp"
 #include "libanalysis/report/wrap.hpp"
 #include "libprofile/capture/manifest.hpp"
+#include "libprofile/capture/recording.hpp"
 
 namespace gprofml::app {
 namespace {
@@ -134,6 +134,15 @@ std::vector<std::int64_t> pids_that(const profile::Recording& recording, SpoolEn
   return pids;
 }
 
+/// Behind the damage in all damaged spools.
+std::string lost_bytes_text(const profile::Recording& recording) {
+  std::uint64_t bytes = 0;
+  for (const RecordedProcess& process : recording.processes) {
+    if (process.end == SpoolEnd::damaged) bytes += process.lost_bytes;
+  }
+  return size_text(bytes);
+}
+
 void add_clause(std::string& text, const std::string& clause) {
   if (!clause.empty()) text += (text.empty() ? "" : "; ") + clause;
 }
@@ -161,6 +170,18 @@ void add_count(std::string& text, std::int64_t count, const char* one, const cha
   add_clause(text, fmt::format("{} {}", counted(static_cast<std::size_t>(count), one, many), what));
 }
 
+/// Records that are there and cannot be used as they are; the run.db says more.
+std::string doubts_clause(const profile::Trace& trace) {
+  std::string text;
+  for (const char* const code :
+       {"unknown_records", "unknown_spool_records", "malformed_records", "missing_names",
+        "unplaced_records", "bad_times", "flush_timeout", "not_enabled", "callback_not_enabled"}) {
+    const std::int64_t count = noted(trace, {code});
+    if (count > 0) text += fmt::format("{}{}{}{}", text.empty() ? "" : ", ", code, kGlue, count);
+  }
+  return text.empty() ? text : "incomplete: " + text + " (table quality has more)";
+}
+
 std::string lost_text(const profile::Recording& recording, const analysis::Report* report) {
   std::string text;
   if (report != nullptr) add_clause(text, submissions_clause(report->quality));
@@ -168,9 +189,17 @@ std::string lost_text(const profile::Recording& recording, const analysis::Repor
   add_count(text, noted(trace, {"dropped_records", "discarded_records"}), "record", "records",
             "dropped");
   add_count(text, noted(trace, {"ranges_lost"}), "range event", "range events", "dropped");
-  add_count(text, noted(trace, {"write_failed"}), "process", "processes",
-            "could not write any more");
+  add_count(text, noted(trace, {"incomplete_records"}), "record was", "records were",
+            "unfinished when the program ended");
   add_count(text, noted(trace, {"unreadable_spool"}), "spool", "spools", "cannot be read");
+  add_count(text, noted(trace, {"empty_spool"}), "process", "processes",
+            "ended before anything was recorded");
+  add_clause(text, doubts_clause(trace));
+  const std::vector<std::int64_t> failed = pids_that(recording, SpoolEnd::write_failed);
+  if (!failed.empty()) {
+    add_clause(text, fmt::format("{} could not write any more, what followed is missing",
+                                 pid_list(failed)));
+  }
   const std::vector<std::int64_t> abrupt = pids_that(recording, SpoolEnd::abrupt);
   if (!abrupt.empty()) {
     add_clause(text, fmt::format("{} ended abruptly, {} last moments may be missing",
@@ -178,8 +207,8 @@ std::string lost_text(const profile::Recording& recording, const analysis::Repor
   }
   const std::vector<std::int64_t> damaged = pids_that(recording, SpoolEnd::damaged);
   if (!damaged.empty()) {
-    add_clause(text, fmt::format("the spool of {} is damaged, what follows the damage is missing",
-                                 pid_list(damaged)));
+    add_clause(text, fmt::format("the spool of {} is damaged, {} behind the damage are missing",
+                                 pid_list(damaged), lost_bytes_text(recording)));
   }
   if (!text.empty()) return text;
   const bool all_there = report != nullptr && report->quality.submissions > 0;
@@ -289,6 +318,10 @@ bool has_note(const profile::Trace& trace, std::string_view code) {
 
 std::string next_for_nothing(const profile::Recording& recording) {
   if (!has_note(recording.trace, "nothing_recorded")) return {};
+  if (!recording.processes.empty() || has_note(recording.trace, "empty_spool") ||
+      has_note(recording.trace, "unreadable_spool")) {
+    return {};  // a recorder started, so it was the right one
+  }
   return line("next",
               "is it the right program? Name the one that uses the GPU, or one that starts it");
 }
@@ -323,18 +356,15 @@ std::string end_sentence(const std::string& program, const profile::ProgramEnd& 
                      abbreviation == nullptr ? "" : fmt::format(" (SIG{})", abbreviation), time);
 }
 
-std::string reason_for_nothing(const profile::Recording& recording) {
-  const std::vector<std::string> notes = launcher_notes(recording.trace);
-  if (!notes.empty()) return notes.front();
-  const auto reasons = refusals(recording);
-  if (!reasons.empty()) return reasons.begin()->first;
-  return "the program used neither CUDA nor NVTX";
+std::string reason_for_nothing(const profile::Trace& trace) {
+  const std::vector<std::string> notes = launcher_notes(trace);
+  return notes.empty() ? "" : notes.front();
 }
 
 std::string summary_lines(const SummaryInput& input) {
   const profile::Recording& recording = *input.recording;
   if (has_no_records(recording.trace)) {
-    return line("recorded", "nothing: " + reason_for_nothing(recording)) + wrote_line(input) +
+    return line("recorded", "nothing: " + reason_for_nothing(recording.trace)) + wrote_line(input) +
            kept_lines(input) + next_for_nothing(recording);
   }
   const std::optional<analysis::Report> report = report_on(recording.trace);

@@ -29,8 +29,8 @@ std::string end_sentence(const std::string& program, const profile::ProgramEnd& 
 /// The lines below it, each with its line end, in 80 columns.
 std::string summary_lines(const SummaryInput& input);
 
-/// Why a recording without any record has none: a clause.
-std::string reason_for_nothing(const profile::Recording& recording);
+/// Why a recording without any record has none: a clause. Empty where that is not noted.
+std::string reason_for_nothing(const profile::Trace& trace);
 
 /// A word of a shell command, quoted where it must be.
 std::string shell_word(const std::string& text);

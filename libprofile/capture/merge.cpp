@@ -59,6 +59,7 @@ SpoolEnd end_of(const SpoolReader& reader, const ProcessFacts& facts) {
   const bool orderly = facts.end_reason == spool::EndReason::exit_handler ||
                        facts.end_reason == spool::EndReason::stopped;
   if (orderly) return SpoolEnd::orderly;
+  if (facts.end_reason == spool::EndReason::write_failed) return SpoolEnd::write_failed;
   return reader.in_use() ? SpoolEnd::still_running : SpoolEnd::abrupt;
 }
 
@@ -133,6 +134,8 @@ std::string end_text(SpoolEnd end) {
       return "orderly";
     case SpoolEnd::abrupt:
       return "abrupt";
+    case SpoolEnd::write_failed:
+      return "write_failed";
     case SpoolEnd::still_running:
       return "still_running";
     case SpoolEnd::damaged:
@@ -187,11 +190,24 @@ void add_meta(const std::vector<MergedProcess>& merged, Trace& trace) {
   add_process_facts(merged, trace);
 }
 
-void note_unreadable(const std::string& why, Trace& trace) {
-  trace.quality.push_back({kNoRow, trace.intern("unreadable_spool"), 1, trace.intern(why)});
+/// Why the folder gives no recording, and what to do with it.
+std::string nothing_in(const std::string& folder, const std::vector<UnreadableSpool>& spools) {
+  const bool all_empty = std::all_of(spools.begin(), spools.end(),
+                                     [](const UnreadableSpool& spool) { return spool.empty; });
+  return fmt::format("{}: holds nothing that can be recovered{} ({}{})", folder,
+                     all_empty ? " and can be deleted" : "", spools.front().why,
+                     spools.size() == 1 ? "" : fmt::format("; and {} more", spools.size() - 1));
 }
 
 }  // namespace
+
+NoReadableSpool::NoReadableSpool(const std::string& folder, std::vector<UnreadableSpool> spools)
+    : CaptureError(nothing_in(folder, spools)), spools_(std::move(spools)) {}
+
+void note_unreadable(const UnreadableSpool& spool, Trace& trace) {
+  trace.quality.push_back({kNoRow, trace.intern(spool.empty ? "empty_spool" : "unreadable_spool"),
+                           1, trace.intern(spool.why)});
+}
 
 std::vector<std::string> spools_in(const std::string& folder) {
   std::vector<std::string> spools;
@@ -224,7 +240,7 @@ Recording merge_spools(const std::string& folder, const MergeOptions& options) {
   Recording recording;
   Trace& trace = recording.trace;
   std::vector<MergedProcess> merged;
-  std::vector<std::string> unreadable;
+  std::vector<UnreadableSpool> unreadable;
   for (const std::string& path : paths) {
     try {
       auto [of_process, process] = read_spool(path, progress);
@@ -234,19 +250,20 @@ Recording merge_spools(const std::string& folder, const MergeOptions& options) {
         append(trace, of_process);
       }
       merged.push_back(std::move(process));
+    } catch (const EmptySpool& error) {
+      unreadable.push_back({error.what(), true});
     } catch (const SpoolError& error) {
-      unreadable.emplace_back(error.what());
+      unreadable.push_back({error.what(), false});
     }
   }
   if (merged.empty()) {
+    if (!unreadable.empty()) throw NoReadableSpool(folder, std::move(unreadable));
     throw CaptureError(
-        unreadable.empty()
-            ? fmt::format("{}: holds no spool file (*.spool); give the folder that `gprof-ml run` "
-                          "recorded into",
-                          folder)
-            : unreadable.front());
+        fmt::format("{}: holds no spool file (*.spool); give the folder that `gprof-ml run` "
+                    "recorded into",
+                    folder));
   }
-  for (const std::string& why : unreadable) note_unreadable(why, trace);
+  for (const UnreadableSpool& spool : unreadable) note_unreadable(spool, trace);
   canonicalise(trace);
   number_work(trace);
   merged = in_order_of(trace, std::move(merged));

@@ -17,10 +17,30 @@ class CaptureError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A spool that cannot be read: its row in table `quality`.
+struct UnreadableSpool {
+  std::string why;     ///< one line: which file, why
+  bool empty = false;  ///< nothing was ever recorded into it
+};
+
+/// A folder with spools of which none can be read.
+class NoReadableSpool : public CaptureError {
+ public:
+  NoReadableSpool(const std::string& folder, std::vector<UnreadableSpool> spools);
+  const std::vector<UnreadableSpool>& spools() const { return spools_; }
+
+ private:
+  std::vector<UnreadableSpool> spools_;
+};
+
+/// Adds the quality note of such a spool, "unreadable_spool" or "empty_spool".
+void note_unreadable(const UnreadableSpool& spool, Trace& trace);
+
 /// How a recorded process came to its end, as far as its spool shows.
 enum class SpoolEnd : std::uint8_t {
   orderly,        ///< the exit handler ran: everything is there
   abrupt,         ///< killed, _exit, exec: what CUPTI still held is missing
+  write_failed,   ///< the recorder could not write any more; the process itself went on
   still_running,  ///< the file is locked by its writer: read up to its last whole chunk
   damaged         ///< a chunk in the middle does not verify: read up to there
 };
@@ -56,8 +76,8 @@ bool is_spool_folder(const std::string& folder);
 
 /// Reads every spool of a folder into one trace. Processes that use the same GPU (by UUID) share
 /// its row. A file that is no spool, or of a newer version, becomes a quality note
-/// ("unreadable_spool") and does not stop the others. Throws CaptureError when the folder cannot be
-/// read or holds no spool that can be.
+/// ("unreadable_spool", "empty_spool") and does not stop the others. Throws CaptureError when the
+/// folder cannot be read or holds no spool, NoReadableSpool when it holds none that can be read.
 Recording merge_spools(const std::string& folder, const MergeOptions& options = {});
 
 }  // namespace gprofml::profile

@@ -83,6 +83,8 @@ class Waiter {
   /// What the kernel sends it sends to the group, so the program has it already; but a hang-up goes
   /// to the session's leader alone, and a timer that we inherited is meant for the program.
   static bool is_for_us_alone(int signal, const siginfo_t& info) {
+    // SIGPIPE and SIGXFSZ from a write of our own look as if we had sent them.
+    if (info.si_code == SI_USER && info.si_pid == getpid()) return false;
     if (info.si_code <= 0) return true;
     if (signal == SIGHUP) return getsid(0) == getpid();
     return signal == SIGALRM;

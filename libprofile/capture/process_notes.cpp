@@ -13,20 +13,31 @@ constexpr const char* kRecorded = "recorded";
 
 class Notes {
  public:
-  explicit Notes(Trace& trace) : trace_(trace) {}
+  Notes(std::int64_t pid, Trace& trace) : who_(fmt::format("pid {}", pid)), trace_(trace) {}
 
+  /// Readers see these among those of other processes, so each names its own. `detail` goes on
+  /// behind "pid 123: ".
   void add(std::string_view code, std::uint64_t count, std::string_view detail) {
-    if (count == 0) return;
-    constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    trace_.quality.push_back({0, trace_.intern(code),
-                              static_cast<std::int64_t>(std::min(count, kMost)),
-                              trace_.intern(detail)});
+    say(code, count, fmt::format("{}: {}", who_, detail));
   }
   void add(std::string_view code, std::int64_t count, std::string_view detail) {
     add(code, static_cast<std::uint64_t>(std::max<std::int64_t>(count, 0)), detail);
   }
+  /// `sentence` goes on behind "pid 123 ".
+  void add_sentence(std::string_view code, std::string_view sentence) {
+    say(code, 1, fmt::format("{} {}", who_, sentence));
+  }
 
  private:
+  void say(std::string_view code, std::uint64_t count, const std::string& text) {
+    if (count == 0) return;
+    constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    trace_.quality.push_back({0, trace_.intern(code),
+                              static_cast<std::int64_t>(std::min(count, kMost)),
+                              trace_.intern(text)});
+  }
+
+  std::string who_;
   Trace& trace_;
 };
 
@@ -71,6 +82,14 @@ void add_doubts(const ProcessFacts& facts, Notes& notes) {
       "of kinds that this version does not know");
 }
 
+/// The recorder notes itself why, if that still could be written.
+void add_write_failure(const ProcessFacts& facts, Notes& notes) {
+  const bool noted = std::any_of(facts.notes.begin(), facts.notes.end(), [](const auto& note) {
+    return note.first.first == "write_failed";
+  });
+  if (!noted) notes.add_sentence("write_failed", "could not write any more of what it recorded");
+}
+
 void add_end(const ProcessFacts& facts, const RecordedProcess& process, const std::string& damage,
              Notes& notes) {
   const std::string last = moment_text(process.last_written_ns);
@@ -78,24 +97,25 @@ void add_end(const ProcessFacts& facts, const RecordedProcess& process, const st
     case SpoolEnd::orderly:
       break;
     case SpoolEnd::abrupt:
-      notes.add(
-          "ended_abruptly", std::uint64_t{1},
+      notes.add_sentence(
+          "ended_abruptly",
           process.last_written_ns == 0
-              ? std::string("the process ended before anything was written")
-              : fmt::format("the process was killed or replaced itself; written up to {}", last));
+              ? std::string("ended before anything was written")
+              : fmt::format("was killed, replaced itself or ended by _exit; written up to {}",
+                            last));
+      break;
+    case SpoolEnd::write_failed:
+      add_write_failure(facts, notes);
       break;
     case SpoolEnd::still_running:
-      notes.add("still_running", std::uint64_t{1},
-                fmt::format("the process was still recording; read up to {}", last));
+      notes.add_sentence("still_running", fmt::format("was still recording; read up to {}", last));
       break;
     case SpoolEnd::damaged:
       notes.add("damaged_spool", process.lost_bytes,
-                fmt::format("read up to byte {}, where {}; the bytes behind are lost",
-                            process.bytes - process.lost_bytes, damage));
+                fmt::format("read up to byte {}, where {}; the {} behind it are lost",
+                            process.bytes - process.lost_bytes, damage,
+                            counted(process.lost_bytes, "byte")));
       break;
-  }
-  if (facts.end_reason == spool::EndReason::write_failed) {
-    notes.add("write_failed", std::uint64_t{1}, "the recorder could not write any more");
   }
 }
 
@@ -123,7 +143,7 @@ std::string moment_text(Nanoseconds since_epoch_ns) {
 
 void add_process_notes(const ProcessFacts& facts, const RecordedProcess& process,
                        const std::string& damage, Trace& trace) {
-  Notes notes(trace);
+  Notes notes(process.pid, trace);
   add_losses(facts.status, notes);
   add_end(facts, process, damage, notes);
   add_reason("cuda_not_recorded", process.cuda, notes);

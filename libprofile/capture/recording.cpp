@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <string>
 
 namespace gprofml::profile {
 namespace {
@@ -15,22 +17,58 @@ void add_note(Trace& trace, std::string_view code, std::string_view detail) {
   trace.quality.push_back(note);
 }
 
-/// The program alone: that it ran, and that it left nothing. `gone`: the folder that should be
-/// there.
-Trace trace_of_nothing(const Manifest& manifest, const std::string& gone) {
+/// The program alone: that it ran.
+Trace trace_of_program(const Manifest& manifest) {
   Trace trace;
   Process process;
   process.pid = manifest.program_pid;
   process.host = trace.intern(manifest.host);
   process.command = trace.intern(command_text(manifest.command));
   trace.processes.push_back(process);
-  // With a problem noted the reason is known already.
-  if (!gone.empty()) {
-    add_note(trace, "spools_gone", gone + " was removed while the program ran");
-  } else if (manifest.problems.empty()) {
-    add_note(trace, "nothing_recorded", "the program used neither CUDA nor NVTX");
-  }
   return trace;
+}
+
+bool is_refusal(const std::string& state) {
+  return !state.empty() && state != "recorded";
+}
+
+/// Why a process whose spool can be read handed over no event.
+std::string reason_of(const RecordedProcess& process) {
+  const std::string who = fmt::format("pid {}", process.pid);
+  if (is_refusal(process.cuda)) return fmt::format("{}: CUDA: {}", who, process.cuda);
+  if (is_refusal(process.nvtx)) return fmt::format("{}: NVTX: {}", who, process.nvtx);
+  switch (process.end) {
+    case SpoolEnd::orderly:
+      break;
+    case SpoolEnd::abrupt:
+      return who + " began to record and ended abruptly before anything was handed over";
+    case SpoolEnd::write_failed:
+      return who + " began to record, but could not write what it recorded";
+    case SpoolEnd::still_running:
+      return who + " records, but has handed over nothing yet";
+    case SpoolEnd::damaged:
+      return fmt::format("the spool of {} is damaged before its first event", who);
+  }
+  return who + " began to record and ended before anything was handed over";
+}
+
+/// Processes that say why go before those that only began.
+std::string reason_of(const std::vector<RecordedProcess>& processes) {
+  const auto told = std::find_if(processes.begin(), processes.end(), [](const auto& process) {
+    return is_refusal(process.cuda) || is_refusal(process.nvtx);
+  });
+  std::string reason = reason_of(told == processes.end() ? processes.front() : *told);
+  if (processes.size() > 1) reason += fmt::format(" (and {} more)", processes.size() - 1);
+  return reason;
+}
+
+void note_nothing(Recording& recording) {
+  add_note(
+      recording.trace, "nothing_recorded",
+      recording.processes.empty()
+          ? "no recorder started: the program used neither CUDA nor NVTX, or could not write to "
+            "the spool folder (another user, root folder or mount)"
+          : reason_of(recording.processes));
 }
 
 bool is_folder(const std::string& folder) {
@@ -55,19 +93,43 @@ void add_manifest(Trace& trace, const Manifest& manifest) {
 
 }  // namespace
 
+bool has_no_records(const Trace& trace) {
+  return trace.kernels.size() + trace.copies.size() + trace.fills.size() + trace.api_calls.size() +
+             trace.ranges.size() + trace.syncs.size() + trace.memory_events.size() ==
+         0;
+}
+
 Recording read_recording(const std::string& folder, const Manifest& manifest,
                          const MergeOptions& options) {
   Recording recording;
   const bool exists = is_folder(folder);
-  if (exists && !spools_in(folder).empty()) {
+  const bool spools = exists && !spools_in(folder).empty();
+  if (spools) {
     recording = merge_spools(folder, options);
   } else {
-    recording.trace = trace_of_nothing(manifest, exists || folder.empty() ? "" : folder);
+    recording.trace = trace_of_program(manifest);
   }
   const std::size_t notes = recording.trace.quality.size();
+  if (!exists && !folder.empty()) {
+    add_note(recording.trace, "spools_gone", folder + " was removed while the program ran");
+  } else if (has_no_records(recording.trace) && manifest.problems.empty()) {
+    note_nothing(recording);  // with a problem noted the reason is known already
+  }
   add_manifest(recording.trace, manifest);
   const bool changed = recording.processes.empty() || recording.trace.quality.size() != notes;
   if (changed) canonicalise(recording.trace);
+  return recording;
+}
+
+Recording recording_without_spools(const Manifest& manifest,
+                                   const std::vector<UnreadableSpool>& spools) {
+  Recording recording;
+  Trace& trace = recording.trace;
+  trace = trace_of_program(manifest);
+  for (const UnreadableSpool& spool : spools) note_unreadable(spool, trace);
+  if (manifest.problems.empty()) add_note(trace, "nothing_recorded", spools.front().why);
+  add_manifest(trace, manifest);
+  canonicalise(trace);
   return recording;
 }
 

@@ -57,7 +57,10 @@ void SpoolReader::read_header(const std::string& path) {
   if (::fstat(descriptor_, &status) != 0) fail_system(path, "cannot be read");
   file_bytes_ = static_cast<std::uint64_t>(status.st_size);
   if (read_some(&header_, sizeof header_) < sizeof header_) {
-    fail(path, "ends before its header does: its process was stopped before it recorded anything");
+    if (in_use_) fail(path, "ends before its header does: its process only just began to record");
+    throw EmptySpool(
+        path +
+        ": ends before its header does: its process was stopped before it recorded anything");
   }
   if (std::memcmp(header_.magic, spool::kMagic, sizeof header_.magic) != 0) {
     fail(path, "not a spool file of gprof-ml");

@@ -29,6 +29,12 @@ class SpoolError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A file without a whole header, whose writer is gone: nothing was ever recorded into it.
+class EmptySpool : public SpoolError {
+ public:
+  using SpoolError::SpoolError;
+};
+
 /// One record inside a chunk; valid until the next chunk is read.
 class RecordView {
  public:

@@ -54,8 +54,16 @@ def pop(time_ns, tid):
     return record(49, "qII", time_ns, tid, 0)
 
 
-def end(time_ns):
-    return record(8, "qII", time_ns, 1, 0)
+def end(time_ns, reason=1):
+    return record(8, "qII", time_ns, reason, 0)
+
+
+def status(incomplete=0):
+    return record(7, "qqqQQQQQQ", 0, 0, 0, 0, 0, 0, 0, incomplete, 0)
+
+
+def note(code, detail, count):
+    return record(6, "IIQ", code, detail, count)
 
 
 def device(number, name, uuid=bytes(range(16))):

@@ -139,7 +139,9 @@ class ExitCode(RunTest):
                        signal.SIGALRM, signal.SIGTERM]:
             with self.subTest(signal=number):
                 done = self.run_program("sh", "-c", f"ulimit -c 0; kill -{int(number)} $$")
-                self.assertEqual(done.returncode, 128 + number)
+                # Of what a keyboard sends the launcher dies itself: see Signals.
+                by_keyboard = number in [signal.SIGINT, signal.SIGQUIT]
+                self.assertEqual(done.returncode, -number if by_keyboard else 128 + number)
                 self.assertIn(f"was killed by signal {int(number)} ({number.name})".encode(),
                               done.stderr)
 
@@ -173,6 +175,10 @@ class BadUsage(RunTest):
 
     def test_empty_output(self):
         self.assert_refused(self.call("run", "-o", "", "--", "true"), "--output")
+
+    def test_errors_name_the_commands_own_help(self):
+        for command in ["run", "recover"]:
+            self.assert_refused(self.call(command, "--fast"), f"; see gprof-ml {command} --help")
 
     def test_help(self):
         done = self.call("run", "--help")
@@ -355,8 +361,31 @@ sys.exit(sum(counts.values()))
         os.write(master, b"\x03")
         self.read_until(master, b"wrote")
         _, status = os.waitpid(pid, 0)
-        self.assertEqual(os.waitstatus_to_exitcode(status), 130)
+        self.assertEqual(os.waitstatus_to_exitcode(status), -signal.SIGINT)
         self.assertEqual(query(self.work / "run.db", "select count(*) from range"), [(2,)])
+
+    def test_control_c_ends_a_shells_loop(self):
+        loop = 'for i in 1 2 3; do "$@"; echo "went on $?"; done'
+        command = [BINARY, "run", "--", "sh", "-c", "echo ready; exec sleep 1000"]
+        shell = subprocess.Popen(["bash", "-c", loop, "bash", *command], cwd=self.work,
+                                 env=self.environment, stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 process_group=0)
+        self.addCleanup(self.stop, shell)
+        await_line(shell.stdout, b"ready")
+        os.killpg(shell.pid, signal.SIGINT)  # what the terminal does
+        out, errors = shell.communicate(timeout=PATIENCE)
+        self.assertEqual((shell.returncode, out), (-signal.SIGINT, b""), errors)
+        self.assertIn(b"  wrote ", errors)
+
+    def test_quit_makes_no_core_of_ours(self):
+        unlimited = resource.getrlimit(resource.RLIMIT_CORE)[1]
+        launcher = self.start("sh", "-c", "ulimit -c 0; kill -QUIT $$",
+                              preexec_fn=lambda: resource.setrlimit(
+                                  resource.RLIMIT_CORE, (unlimited, unlimited)))
+        _, status = os.waitpid(launcher.pid, 0)
+        self.assertEqual(os.WTERMSIG(status), signal.SIGQUIT)
+        self.assertFalse(os.WCOREDUMP(status))
 
     def test_the_program_reads_from_the_terminal(self):
         pid, master = self.on_terminal("sh", "-c", "read x; echo \"<$x>\"")
@@ -498,6 +527,8 @@ class Output(RunTest):
         inner.mkdir()
         done = self.run_program(*self.script(text), cwd=inner)
         self.assertEqual(done.returncode, 6)
+        self.assertNotIn(b"is kept", done.stderr)
+        self.assertIn(b"was removed while the program ran", done.stderr)
         self.assertEqual(self.files(), [])
         self.assertIn(b"gprof-ml: ", done.stderr)
 
@@ -534,6 +565,38 @@ class Streams(RunTest):
         self.assertEqual(done.returncode, 0)
         self.assertIn(b"standard output: cannot write", done.stderr)
         self.assertNotIn(b"recover", done.stderr)
+
+    def test_nobody_reads_that_it_is_not_recorded(self):
+        self.library.unlink()
+        done = self.run_program("sh", "-c", "exit 5", capture_output=False, stderr=self.gone())
+        self.assertEqual(done.returncode, 5)  # not SIGPIPE, which was the launcher's own
+
+
+class SizeLimit(RunTest):
+    """ulimit -f ends whoever writes more with SIGXFSZ, unless that is ignored."""
+
+    def limited(self, limit):
+        return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    def test_run_db_that_may_not_be_written(self):
+        done = self.run_program(*self.script(SPOOL + "spool().close(); sys.exit(5)"),
+                                preexec_fn=self.limited(8192))
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertIn(b"; what was recorded is kept: gprof-ml recover ", done.stderr)
+        self.assertEqual(self.files(), [self.spool_folder().name])
+        folder = self.spool_folder()
+        refused = self.call("recover", folder, preexec_fn=self.limited(8192))
+        self.assert_refused(refused, "run.db")
+        self.assertEqual(self.call("recover", folder).returncode, 0)
+
+    def test_nothing_may_be_written(self):
+        done = self.run_program("sh", "-c", "exit 5", preexec_fn=self.limited(0))
+        self.assertEqual(done.returncode, 5, done.stderr)
+
+    def test_the_program_still_dies_of_it(self):
+        done = self.run_program("sh", "-c", "ulimit -c 0; ulimit -f 1; exec head -c 100000 "
+                                            "/dev/zero > big")
+        self.assertEqual(done.returncode, 128 + signal.SIGXFSZ, done.stderr)
 
 
 class Unrecorded(RunTest):
@@ -573,13 +636,50 @@ class Unrecorded(RunTest):
     def test_nothing_recorded_is_said_and_written(self):
         done = self.run_program("true")
         self.assertEqual(done.returncode, 0)
-        self.assertIn(b"  recorded  nothing: the program used neither CUDA nor NVTX\n", done.stderr)
+        reason = "no recorder started: the program used neither CUDA nor NVTX, or could not " \
+                 "write to the spool folder (another user, root folder or mount)"
+        self.assertIn(f"recorded nothing: {reason} wrote", " ".join(done.stderr.decode().split()))
+        self.assertIn(b"is it the right program?", done.stderr)
         self.assertEqual(self.codes(), ["nothing_recorded"])
         self.assertEqual(dict(query(self.work / "run.db", "select key, value from meta"))["command"],
                          "true")
         analyzed = self.call("analyze", "run.db")
         self.assertEqual(analyzed.returncode, 3)
-        self.assertEqual(analyzed.stderr.count(b"\n"), 1)
+        self.assertEqual(analyzed.stderr.decode(),
+                         f"gprof-ml: run.db: holds no record of any kind: {reason}\n")
+
+    def reason(self, script):
+        """Why a script recorded nothing: as `run`, run.db and `analyze` say it."""
+        done = self.run_program(*self.script(SPOOL + "import spool_writer as w\n"
+                                             "path = os.environ['GPROFML_SPOOL_DIR'] + '/a.spool'\n"
+                                             + script))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.files(), ["run.db"], done.stderr)
+        detail, = query(self.work / "run.db", "select d.text from quality q join string s on s.id "
+                        "= q.code join string d on d.id = q.detail where s.text = "
+                        "'nothing_recorded'")[0]
+        said = " ".join(done.stderr.decode().split())
+        self.assertIn(f"recorded nothing: {detail} wrote", said)
+        self.assertNotIn("right program", said)
+        analyzed = self.call("analyze", "run.db")
+        self.assertEqual(analyzed.stderr.decode(),
+                         f"gprof-ml: run.db: holds no record of any kind: {detail}\n")
+        (self.work / "run.db").unlink()
+        return detail
+
+    def test_process_that_only_began_to_record(self):
+        self.assertRegex(self.reason("w.Spool(path, os.getpid()).file.flush(); os._exit(0)"),
+                         r"^pid \d+ began to record and ended abruptly before anything was handed")
+        self.assertRegex(self.reason("w.Spool(path, os.getpid()).close()"),
+                         r"^pid \d+ began to record and ended before anything was handed over$")
+        self.assertRegex(self.reason("s = w.Spool(path, os.getpid()); s.chunk(w.fact('cuda', "
+                                     "'no driver')); s.close()"), r"^pid \d+: CUDA: no driver$")
+
+    def test_spool_without_a_whole_header(self):
+        for size in [0, 20]:
+            self.assertIn("a.spool: ends before its header does",
+                          self.reason(f"open(path, 'wb').write(b'GPRFSPOL' * 9)\n"
+                                      f"os.truncate(path, {size})"))
 
     def test_quiet(self):
         done = self.run_program(*self.script(SPOOL + "spool().close()"), own=["--quiet"])
@@ -649,6 +749,29 @@ s.close()
         self.assertIn(b"ended abruptly", done.stderr)
         self.assertEqual(query(self.work / "run.db", "select count(*) from range"), [(2,)])
         self.assertEqual(self.files(), ["run.db"])
+
+    def test_records_unfinished_at_the_end_are_lost(self):
+        text = self.GPU.replace("s.close()", "s.chunk(spool_writer.status(incomplete=2)); s.close()")
+        done = self.run_program(*self.script(text, "0"))
+        self.assertIn(b"  lost      2 records were unfinished when the program ended\n", done.stderr)
+
+    def test_records_that_cannot_be_used_are_no_loss_of_nothing(self):
+        text = self.GPU.replace("s.close()", "s.chunk(spool_writer.record(9999, 'Q', 0)); s.close()")
+        done = self.run_program(*self.script(text, "0"))
+        self.assertIn(b"  lost      incomplete: unknown_spool_records 1 ", done.stderr)
+
+    def test_process_that_could_not_write_is_one_and_not_abrupt(self):
+        text = SPOOL + "s = spool(); s.chunk(spool_writer.string(90, 'write_failed'), " \
+            "spool_writer.string(91, 'No space left on device'), spool_writer.note(90, 91, 1), " \
+            "spool_writer.end(s.start_ns + 900_000, reason=3)); s.close(orderly=False); " \
+            "print(os.getpid())"
+        done = self.run_program(*self.script(text))
+        pid = done.stdout.decode().strip()
+        self.assertIn(f"  lost      pid {pid} could not write any more, what followed is missing\n",
+                      done.stderr.decode())
+        self.assertEqual(query(self.work / "run.db", "select s.text, q.count, d.text from quality q "
+                               "join string s on s.id = q.code join string d on d.id = q.detail"),
+                         [("write_failed", 1, f"pid {pid}: No space left on device")])
 
     def test_several_processes(self):
         text = SPOOL + """
@@ -790,8 +913,14 @@ class Recover(RunTest):
         done = self.call("recover", folder, "-o", "part.db")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(query(self.work / "part.db", "select count(*) from range"), [(2,)])
+        (folder / "a.spool").write_bytes(b"x" * 100)
+        refused = self.call("recover", folder, "-o", "none.db")
+        self.assert_refused(refused, folder, "nothing that can be recovered")
+        self.assertNotIn(b"can be deleted", refused.stderr)  # another version may read it
         (folder / "a.spool").write_bytes(b"")
-        self.assert_refused(self.call("recover", folder, "-o", "none.db"), folder)
+        (folder / "b.spool").write_bytes(b"")
+        refused = self.call("recover", folder, "-o", "none.db")
+        self.assert_refused(refused, folder, "nothing that can be recovered and can be deleted")
 
     def test_files_of_others_in_the_folder_stay(self):
         self.run_program(*self.script(SPOOL + "spool().close(); "

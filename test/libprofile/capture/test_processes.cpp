@@ -115,8 +115,7 @@ TEST_CASE("a process that recorded nothing is listed") {
     CHECK(p.cuda.empty());
   }
   CHECK(notes_of(recording.trace) == Texts{"ended_abruptly 1"});
-  CHECK(detail_of(recording.trace, "ended_abruptly") ==
-        "the process ended before anything was written");
+  CHECK(detail_of(recording.trace, "ended_abruptly") == "pid 12 ended before anything was written");
 }
 
 TEST_CASE(
@@ -145,7 +144,8 @@ TEST_CASE(
   CHECK(killed.processes[0].lost_bytes == bytes.size() - 3 - first);
   CHECK(notes_of(killed.trace) == Texts{"ended_abruptly 1"});
   CHECK(detail_of(killed.trace, "ended_abruptly") ==
-        "the process was killed or replaced itself; written up to 2026-03-01 12:30:05.250 UTC");
+        "pid 10 was killed, replaced itself or ended by _exit; written up to 2026-03-01 "
+        "12:30:05.250 UTC");
   CHECK(killed.trace.meta.at("end") == "abrupt");
 
   const Recording running = merge(bytes, true);
@@ -159,9 +159,10 @@ TEST_CASE(
   CHECK(damaged.trace.kernels.size() == 1);
   CHECK(damaged.processes[0].end == SpoolEnd::damaged);
   CHECK(notes_of(damaged.trace) == Texts{"damaged_spool " + std::to_string(bytes.size() - first)});
-  CHECK(
-      detail_of(damaged.trace, "damaged_spool").find("read up to byte " + std::to_string(first)) ==
-      0);
+  const std::string detail = detail_of(damaged.trace, "damaged_spool");
+  CHECK(detail.find("pid 10: read up to byte " + std::to_string(first) + ", where ") == 0);
+  CHECK(detail.find("; the " + std::to_string(bytes.size() - first) +
+                    " bytes behind it are lost") != std::string::npos);
 }
 
 TEST_CASE("a merge of the same spools gives the same tables, whatever happened to the launcher") {
@@ -177,12 +178,13 @@ TEST_CASE("files that are no spool, or of a newer version, do not stop the other
   RecordedProcess a = one_kernel(10, 1, 1000, "ka");
   folder.add(a, "a.spool");
   std::ofstream(folder.folder / "b.spool") << "text";
+  std::ofstream(folder.folder / "c.spool") << std::string(100, 'x');
   std::ofstream(folder.folder / "notes.txt") << "not looked at";
   const Recording recording = folder.merge();
   CHECK(recording.processes.size() == 1);
   CHECK(recording.trace.kernels.size() == 1);
-  CHECK(notes_of(recording.trace) == Texts{"unreadable_spool 1"});
-  CHECK(detail_of(recording.trace, "unreadable_spool").find("b.spool: ends before its header") !=
+  CHECK(notes_of(recording.trace) == Texts{"empty_spool 1", "unreadable_spool 1"});
+  CHECK(detail_of(recording.trace, "empty_spool").find("b.spool: ends before its header") !=
         std::string::npos);
 }
 
@@ -202,6 +204,14 @@ TEST_CASE("folders without a spool that can be read") {
   std::ofstream(folder / "x.spool") << "text";
   CHECK(refusal(folder.path().string()).find("x.spool: ends before its header") !=
         std::string::npos);
+  CHECK(refusal(folder.path().string()).find("nothing that can be recovered and can be deleted") !=
+        std::string::npos);
+  {  // a writer that has only just begun
+    const int writer = ::open((folder / "x.spool").c_str(), O_WRONLY | O_CLOEXEC);
+    ::flock(writer, LOCK_EX);
+    CHECK(refusal(folder.path().string()).find("can be deleted") == std::string::npos);
+    ::close(writer);
+  }
   CHECK(profile::is_spool_folder(folder.path().string()));
   CHECK(refusal(folder / "missing").find("cannot be listed: ") != std::string::npos);
   CHECK_FALSE(profile::is_spool_folder(folder / "x.spool"));
@@ -248,11 +258,15 @@ TEST_CASE("losses, reasons and notes of the recorder become quality notes") {
   const Recording recording = merged(p);
   CHECK(notes_of(recording.trace) ==
         Texts{"clock_step 1", "cuda_not_recorded 1", "discarded_records 12", "dropped_records 11",
-              "ended_abruptly 1", "incomplete_records 15", "malformed_records 1", "missing_names 3",
+              "incomplete_records 15", "malformed_records 1", "missing_names 3",
               "nvtx_not_recorded 1", "odd_thing 7", "ranges_lost 13", "unknown_records 14",
               "unknown_spool_records 1", "write_failed 1"});
   CHECK(detail_of(recording.trace, "cuda_not_recorded") ==
-        "not recorded: another tool holds CUPTI");
+        "pid 100: not recorded: another tool holds CUPTI");
+  CHECK(recording.processes[0].end == SpoolEnd::write_failed);
+  CHECK(recording.trace.meta.at("end") == "write_failed");
+  CHECK(detail_of(recording.trace, "write_failed") ==
+        "pid 100 could not write any more of what it recorded");
   CHECK(recording.processes[0].cuda == "not recorded: another tool holds CUPTI");
   CHECK(recording.processes[0].nvtx == "NVTX_INJECTION64_PATH was set by another tool");
   CHECK(recording.trace.meta.at("writer_cpu_ns") == "16");
