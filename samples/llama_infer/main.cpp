@@ -69,6 +69,10 @@ void print_speed(const char* phase, int tokens, double seconds) {
 void print_generation(const Options& options, const Generation& generation) {
   print_speed("prefill", options.batch * options.prompt_length, generation.prefill_seconds);
   print_speed("decode", options.batch * (options.output_length - 1), generation.decode_seconds);
+  if (!options.cpu && gpu_is_simulated()) {
+    std::printf(
+        "         (the simulation's own speed; nothing was computed: no GPU is this fast)\n");
+  }
   std::printf("tokens  ");
   const std::size_t shown = std::min(generation.steps.size(), kShownTokens);
   for (std::size_t i = 0; i < shown; ++i) std::printf(" %d", generation.steps[i][0]);
