@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,7 +29,15 @@ struct RecoverArguments {
   bool remove = false;
 };
 
-/// The manifest's output, unless the user names one; run.db here when there is neither.
+/// "run.partial.db" for "run.db".
+std::string partial_name(const std::string& path) {
+  const std::filesystem::path name(path);
+  return (name.parent_path() / (name.stem().string() + ".partial" + name.extension().string()))
+      .string();
+}
+
+/// The manifest's output, unless the user names one; run.db here when there is neither. The name
+/// that a living launcher will need stays free: it would not replace what we write there.
 RunOutput output_of(const RecoverArguments& arguments, const profile::Manifest& manifest) {
   RunOutput output = run_output(arguments.output, arguments.force, manifest.program_pid);
   if (!arguments.output.empty() || manifest.output.empty()) return output;
@@ -38,6 +47,14 @@ RunOutput output_of(const RecoverArguments& arguments, const profile::Manifest& 
     output.existing = Existing::replace;
   } else {
     output.existing = manifest.keep_previous ? Existing::keep_old : Existing::refuse;
+  }
+  if (profile::launcher_lives(manifest)) {
+    output.path = output.shown = partial_name(manifest.output);
+    output.existing = arguments.force ? Existing::replace : Existing::keep_old;
+    print_message(
+        fmt::format("gprof-ml run (pid {}) still runs and will write {}; this part goes to "
+                    "{}",
+                    manifest.launcher_pid, manifest.output, output.shown));
   }
   return output;
 }
@@ -69,6 +86,8 @@ void print_summary(const RecoverArguments& arguments, const FinishedRecording& f
   summary.output = output.shown;
   summary.written = finished.written;
   summary.merge_ns = finished.merge_ns;
+  summary.recover = recover_command(
+      arguments.folder, output.existing == Existing::refuse && arguments.output.empty());
   const bool removes = arguments.remove && !spools_hold_more(finished.recording);
   if (!removes || !profile::remove_spool_folder(arguments.folder)) {
     summary.spools = arguments.folder;

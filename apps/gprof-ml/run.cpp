@@ -105,6 +105,19 @@ void prepare_folder(Preparation& preparation) {
   }
 }
 
+/// What is started here goes into our run.db and not into that of a recording we run in, which
+/// would look as if the program had used nothing.
+void tell_outer_recording(const RunOutput& output) {
+  const char* const outer = std::getenv("GPROFML_SPOOL_DIR");
+  if (outer == nullptr || *outer == '\0') return;
+  profile::add_problem(
+      {"nested_recording",
+       "a `gprof-ml run` inside this one recorded what it started into a run.db of "
+       "its own, " +
+           output.path},
+      outer);
+}
+
 Preparation prepare(const RunArguments& arguments, pid_t pid) {
   Preparation preparation;
   preparation.output = run_output(arguments.output, arguments.force, pid);
@@ -123,7 +136,9 @@ Preparation prepare(const RunArguments& arguments, pid_t pid) {
     profile::remove_spool_folder(preparation.spools);
     give_up(preparation, preparation.spools + " cannot be written to (" + reason + ")");
     preparation.spools.clear();
+    return preparation;
   }
+  tell_outer_recording(preparation.output);
   return preparation;
 }
 
@@ -155,13 +170,20 @@ void print_summary(const RunArguments& arguments, std::int64_t pid, const profil
   std::fputs(summary_lines(input).c_str(), stderr);
 }
 
+/// Whether `recover` would refuse the output as well: somebody else made it meanwhile.
+bool in_the_way(const RunOutput& output) {
+  std::error_code ignored;
+  return output.existing == Existing::refuse &&
+         std::filesystem::exists(std::filesystem::symlink_status(output.path, ignored));
+}
+
 void say_kept(const Preparation& preparation, const std::string& why) {
   std::string text = why;
   if (!preparation.spools.empty() && !profile::is_spool_folder(preparation.spools)) {
     text += "; what was recorded was removed while the program ran";
   } else if (!preparation.spools.empty()) {
-    text += fmt::format("; what was recorded is kept: gprof-ml recover {}",
-                        shell_word(preparation.spools));
+    text += "; what was recorded is kept: " + recover_command(preparation.spools, false);
+    if (in_the_way(preparation.output)) text += " -o FILE";
   }
   print_message(text);
 }
@@ -172,12 +194,20 @@ bool finish(const RunArguments& arguments, const Preparation& preparation,
   if (!preparation.spools.empty()) profile::wait_for_writers(preparation.spools, kPatienceMs);
   FinishRequest request{preparation.spools, preparation.manifest, preparation.output, end,
                         !arguments.quiet};
+  if (const auto now = profile::read_manifest(preparation.spools)) {
+    request.manifest.problems =
+        now->problems;  // a recording inside this one may have added its own
+  }
   const FinishedRecording finished = finish_recording(request);
   SummaryInput summary;
   summary.recording = &finished.recording;
   summary.output = preparation.output.shown;
   summary.written = finished.written;
   summary.merge_ns = finished.merge_ns;
+  // What stands at an output that may not be replaced is what was written here just now. An output
+  // of the default name is kept as *.old, so there nothing needs to be forced.
+  summary.recover =
+      recover_command(preparation.spools, preparation.output.existing == Existing::refuse);
   summary.spools = dispose_of_spools(arguments, preparation.spools, finished.recording);
   print_summary(arguments, preparation.manifest.program_pid, end, summary);
   return !has_no_records(finished.recording.trace);

@@ -32,6 +32,11 @@ std::string line(std::string_view label, const std::string& text) {
   return analysis::wrap(text, fmt::format("  {:<10}", label), 12);
 }
 
+/// Something to paste: in one line, however long.
+std::string command_line(std::string_view label, const std::string& command) {
+  return fmt::format("  {:<10}{}\n", label, command);
+}
+
 std::string counted(std::size_t count, const char* one, const char* many) {
   return fmt::format("{}{}{}", count_text(static_cast<std::int64_t>(count)), kGlue,
                      count == 1 ? one : many);
@@ -242,7 +247,7 @@ std::vector<std::string> launcher_notes(const profile::Trace& trace) {
   for (const profile::QualityNote& note : trace.quality) {
     const std::string_view code = trace.text(note.code);
     if (code == "cuda_variable_taken" || code == "nvtx_variable_taken" || code == "not_recording" ||
-        code == "nothing_recorded" || code == "spools_gone") {
+        code == "nested_recording" || code == "nothing_recorded" || code == "spools_gone") {
       notes.push_back(analysis::printable(trace.text(note.detail)));
     }
   }
@@ -300,10 +305,10 @@ std::string kept_lines(const SummaryInput& input) {
   const std::vector<std::int64_t> running = pids_that(*input.recording, SpoolEnd::still_running);
   std::string out;
   if (!running.empty()) {
-    out += line("running", fmt::format("{} still {}; when {} ended: gprof-ml recover {}",
-                                       pid_list(running), running.size() == 1 ? "runs" : "run",
-                                       running.size() == 1 ? "it has" : "they have",
-                                       shell_word(input.spools)));
+    out += line("running", fmt::format("{} still {}; when {} ended:", pid_list(running),
+                                       running.size() == 1 ? "runs" : "run",
+                                       running.size() == 1 ? "it has" : "they have"));
+    out += command_line("", input.recover);
   } else {
     out += line("spools", analysis::printable(input.spools));
   }
@@ -327,6 +332,10 @@ std::string next_for_nothing(const profile::Recording& recording) {
 }
 
 }  // namespace
+
+std::string recover_command(const std::string& folder, bool replace) {
+  return "gprof-ml recover " + shell_word(folder) + (replace ? " --force" : "");
+}
 
 std::string shell_word(const std::string& text) {
   return profile::command_text({analysis::printable(text)});
@@ -373,7 +382,7 @@ std::string summary_lines(const SummaryInput& input) {
   out += missing_lines(recording);
   if (report) out += steps_line(*report);
   out += wrote_line(input) + kept_lines(input);
-  out += line("next", "gprof-ml analyze " + shell_word(input.output));
+  out += command_line("next", "gprof-ml analyze " + shell_word(input.output));
   return out;
 }
 

@@ -9,6 +9,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "libprofile/capture/output_name.hpp"
+
 namespace gprofml::profile {
 namespace {
 
@@ -150,6 +152,30 @@ bool write_manifest(const Manifest& manifest, const std::string& folder) {
   if (descriptor < 0) return false;
   const bool written = write_all(descriptor, manifest_text(manifest));
   return (close(descriptor) == 0) && written;
+}
+
+bool add_problem(const RecordingProblem& problem, const std::string& folder) {
+  const std::optional<Manifest> before = read_manifest(folder);
+  if (!before) return false;
+  for (const RecordingProblem& known : before->problems) {
+    if (known.code == problem.code) return true;
+  }
+  const std::string path = folder + "/" + kManifestName;
+  const int descriptor = open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+  if (descriptor < 0) return false;
+  std::string line;
+  add(line, "problem", problem.code + " " + problem.detail);
+  const bool written = write_all(descriptor, line);
+  return (close(descriptor) == 0) && written;
+}
+
+bool launcher_lives(const Manifest& manifest) {
+  if (manifest.launcher_pid <= 0 || manifest.host != host_name()) return false;
+  std::ifstream file("/proc/" + std::to_string(manifest.launcher_pid) + "/stat");
+  std::string text;
+  if (!std::getline(file, text)) return false;
+  const std::size_t name_end = text.rfind(") ");  // names may hold anything
+  return name_end != std::string::npos && text.substr(name_end + 2, 1).find_first_of("ZX") != 0;
 }
 
 std::optional<Manifest> read_manifest(const std::string& folder) {

@@ -42,6 +42,10 @@ struct Manifest {
   bool operator==(const Manifest&) const = default;
 };
 
+/// Whether the launcher that wrote the manifest still lives, on this host, and is to write the
+/// output. A process that has its id by now is taken for it.
+bool launcher_lives(const Manifest& manifest);
+
 /// The command line as one would type it: words with other than plain characters are quoted.
 std::string command_text(const std::vector<std::string>& command);
 
@@ -49,6 +53,10 @@ std::string command_text(const std::vector<std::string>& command);
 /// manifest or one of a later version; facts it does not know are ignored.
 std::string manifest_text(const Manifest& manifest);
 std::optional<Manifest> manifest_of(const std::string& text);
+
+/// Adds a problem to the manifest in `folder`, which another launcher wrote, unless it has one of
+/// that code. False when there is no manifest or it cannot be written.
+bool add_problem(const RecordingProblem& problem, const std::string& folder);
 
 /// Writes the manifest into `folder`; false (errno says why) when that fails.
 bool write_manifest(const Manifest& manifest, const std::string& folder);

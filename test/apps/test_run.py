@@ -632,6 +632,11 @@ class Unrecorded(RunTest):
         done = self.run_program(*inner)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(query(self.work / "inner.db", "select count(*) from range"), [(2,)])
+        self.assertEqual(self.codes(), ["nested_recording"])
+        said = " ".join(done.stderr.decode().split())
+        self.assertIn("recorded nothing: a `gprof-ml run` inside this one recorded what it started "
+                      "into", said)
+        self.assertIn("inner.db", self.call("analyze", "run.db").stderr.decode())
 
     def test_nothing_recorded_is_said_and_written(self):
         done = self.run_program("true")
@@ -728,7 +733,8 @@ s.close()
                        "60)); s.close(orderly=False)"
         done = self.run_program(*self.script(text), own=["-o", name])
         lines = done.stderr.decode().splitlines()
-        self.assertEqual([line for line in lines if len(line) > 80], [])
+        self.assertEqual([line for line in lines[:-1] if len(line) > 80], [])
+        self.assertEqual(lines[-1], f"  next      gprof-ml analyze '{name}'")
         self.assertIn("missing", done.stderr.decode())
 
     def test_run_db_says_how_it_ended(self):
@@ -821,6 +827,37 @@ else:
         whole = self.call("recover", folder, "--remove")
         self.assertEqual(whole.returncode, 0, whole.stderr)
         self.assertEqual(self.files(), ["part.db", "run.db", "run.db.old"])
+
+    def test_command_for_what_still_runs_can_be_pasted(self):
+        launcher = self.start(*self.script(self.DAEMON), own=["-o", "a " + "long " * 20 + "name.db"])
+        await_line(launcher.stdout, b"writing")
+        errors = launcher.stderr.read().decode()
+        self.assertEqual(launcher.wait(PATIENCE), 0)
+        command, = [line for line in errors.splitlines() if "gprof-ml recover" in line]
+        launcher.stdin.close()
+        self.await_writers(self.spool_folder())
+        done = subprocess.run(["sh", "-c", command.replace("gprof-ml", BINARY, 1)], cwd=self.work,
+                              capture_output=True, check=False, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0, (command, done.stderr))
+
+    def test_part_of_a_recording_leaves_the_launchers_output_alone(self):
+        for own, part in [([], "run.partial.db"), (["-o", "x"], "x.partial")]:
+            with self.subTest(own=own):
+                launcher = self.start(*self.script(self.DAEMON, "stay"), own=own)
+                await_line(launcher.stdout, b"writing")
+                folder = self.spool_folder()
+                taken = self.call("recover", folder, "--still-running")
+                self.assertEqual(taken.returncode, 0, taken.stderr)
+                self.assertIn(f"this part goes to {self.work / part}\n".encode(), taken.stderr)
+                self.assertGreater(query(self.work / part, "select count(*) from range")[0][0], 0)
+                launcher.send_signal(signal.SIGTERM)
+                launcher.stdin.close()
+                errors = launcher.stderr.read()
+                self.assertEqual(launcher.wait(PATIENCE), 128 + signal.SIGTERM, errors)
+                self.assertIn(b"  wrote ", errors)
+                self.assertEqual(self.files(), sorted([own[-1] if own else "run.db", part]), errors)
+                for name in self.files():
+                    (self.work / name).unlink()
 
     def await_writers(self, folder):
         import fcntl
