@@ -175,14 +175,28 @@ void add_count(std::string& text, std::int64_t count, const char* one, const cha
   add_clause(text, fmt::format("{} {}", counted(static_cast<std::size_t>(count), one, many), what));
 }
 
-/// Records that are there and cannot be used as they are; the run.db says more.
+/// Notes that have a sentence of their own in the summary, or that say of no loss.
+constexpr std::string_view kNoFurtherLoss[] = {
+    "dropped_records",     "discarded_records",   "ranges_lost",       "incomplete_records",
+    "unreadable_spool",    "empty_spool",         "write_failed",      "ended_abruptly",
+    "still_running",       "damaged_spool",       "cuda_not_recorded", "nvtx_not_recorded",
+    "cuda_variable_taken", "nvtx_variable_taken", "not_recording",     "nested_recording",
+    "nothing_recorded",    "spools_gone",         "open_ranges",       "unopened_range_ends",
+    "clock_step",          "stubs_on_path",       "stub_library",
+};
+
+/// What else is noted, of which a recorder may know more than this version: the run.db says it.
 std::string doubts_clause(const profile::Trace& trace) {
+  std::map<std::string, std::int64_t> counts;
+  for (const profile::QualityNote& note : trace.quality) {
+    const std::string_view code = trace.text(note.code);
+    const auto* const end = std::end(kNoFurtherLoss);
+    if (std::find(std::begin(kNoFurtherLoss), end, code) != end) continue;
+    counts[analysis::printable(code)] += note.count;
+  }
   std::string text;
-  for (const char* const code :
-       {"unknown_records", "unknown_spool_records", "malformed_records", "missing_names",
-        "unplaced_records", "bad_times", "flush_timeout", "not_enabled", "callback_not_enabled"}) {
-    const std::int64_t count = noted(trace, {code});
-    if (count > 0) text += fmt::format("{}{}{}{}", text.empty() ? "" : ", ", code, kGlue, count);
+  for (const auto& [code, count] : counts) {
+    text += fmt::format("{}{}{}{}", text.empty() ? "" : ", ", code, kGlue, count_text(count));
   }
   return text.empty() ? text : "incomplete: " + text + " (table quality has more)";
 }

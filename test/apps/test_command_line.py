@@ -105,6 +105,10 @@ class BadUsage(CommandLineTest):
                    "--format", "json")
         self.assertEqual(json.loads(done.stdout)["steps"]["source"], "ranges:aten::item")
 
+    def test_occurrence_of_a_range_that_does_not_exist(self):
+        self.assert_refused(run("analyze", SAMPLE, "--range", "aten::empty#1"),
+                            "'aten::empty' occurs 1 time: the last is 'aten::empty#0'")
+
     def test_range_that_does_not_exist(self):
         self.assert_refused(run("analyze", SAMPLE, "--range", "no such range"), "no such range")
 

@@ -762,9 +762,12 @@ s.close()
         self.assertIn(b"  lost      2 records were unfinished when the program ended\n", done.stderr)
 
     def test_records_that_cannot_be_used_are_no_loss_of_nothing(self):
-        text = self.GPU.replace("s.close()", "s.chunk(spool_writer.record(9999, 'Q', 0)); s.close()")
+        text = self.GPU.replace("s.close()", """
+s.chunk(spool_writer.record(9999, 'Q', 0), spool_writer.string(9000, 'open_graph'),
+        spool_writer.note(9000, 9000, 3))
+s.close()""")
         done = self.run_program(*self.script(text, "0"))
-        self.assertIn(b"  lost      incomplete: unknown_spool_records 1 ", done.stderr)
+        self.assertIn(b"  lost      incomplete: open_graph 3, unknown_spool_records 1 ", done.stderr)
 
     def test_process_that_could_not_write_is_one_and_not_abrupt(self):
         text = SPOOL + "s = spool(); s.chunk(spool_writer.string(90, 'write_failed'), " \

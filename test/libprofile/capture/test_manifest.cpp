@@ -1,8 +1,12 @@
 #include "libprofile/capture/manifest.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <fstream>
 
+#include "libprofile/capture/output_name.hpp"
 #include "test/temporary_folder.hpp"
 
 using namespace gprofml::profile;
@@ -69,4 +73,35 @@ TEST_CASE("A command line is shown so that a shell would take it", "[manifest]")
   CHECK(command_text({"python3", "train.py", "--epochs=1"}) == "python3 train.py --epochs=1");
   CHECK(command_text({"sh", "-c", "exit 3"}) == "sh -c 'exit 3'");
   CHECK(command_text({"a", "", "it's"}) == "a '' 'it'\\''s'");
+}
+
+TEST_CASE("A problem is added to a manifest once", "[manifest]") {
+  const gprofml::test::TemporaryFolder folder;
+  const std::string path = folder.path().string();
+  CHECK_FALSE(add_problem({"nested_recording", "a"}, path));
+  Manifest manifest = odd_manifest();
+  REQUIRE(write_manifest(manifest, path));
+  CHECK(add_problem({"nested_recording", "a\nb"}, path));
+  CHECK(add_problem({"nested_recording", "another"}, path));
+  manifest.problems.push_back({"nested_recording", "a\nb"});
+  CHECK(read_manifest(path) == manifest);
+}
+
+TEST_CASE("A launcher lives on its own host, while its process does", "[manifest]") {
+  Manifest manifest;
+  CHECK_FALSE(launcher_lives(manifest));
+  manifest.host = host_name();
+  manifest.launcher_pid = ::getpid();
+  CHECK(launcher_lives(manifest));
+  manifest.host += "-other";
+  CHECK_FALSE(launcher_lives(manifest));
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  siginfo_t info{};
+  REQUIRE(::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) == 0);
+  manifest.host = host_name();
+  manifest.launcher_pid = child;
+  CHECK_FALSE(launcher_lives(manifest));  // ended, and nobody has asked for its status yet
+  ::waitpid(child, nullptr, 0);
+  CHECK_FALSE(launcher_lives(manifest));
 }
