@@ -1,6 +1,7 @@
 #include "apps/gprof-ml/run_output.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -81,6 +82,13 @@ std::string temporary_name(const RunOutput& output, const char* what) {
   return fmt::format("{}/.gprof-ml-{}.{}", folder_of(output.path), ::getpid(), what);
 }
 
+/// SQLite says "disk I/O error" of a file that would become longer than this process may write.
+std::string size_limit_hint() {
+  struct rlimit limit {};
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
+  return fmt::format(" (no file may have more than {} bytes here: ulimit -f)", limit.rlim_cur);
+}
+
 /// Writes to another name; what goes wrong is said of the one that the user knows.
 void write_under(const profile::Trace& trace, const std::string& temporary,
                  const RunOutput& output) {
@@ -90,7 +98,7 @@ void write_under(const profile::Trace& trace, const std::string& temporary,
     std::string text = error.what();
     const std::size_t at = text.find(temporary);
     if (at != std::string::npos) text.replace(at, temporary.size(), output.shown);
-    throw OutputError(text);
+    throw OutputError(text + size_limit_hint());
   }
 }
 
@@ -134,7 +142,7 @@ void check_run_output(const RunOutput& output) {
 WrittenRunDb write_run_output(const profile::Trace& trace, const RunOutput& output) {
   WrittenRunDb written;
   if (output.existing == Existing::refuse) {
-    profile::write_run_db(trace, output.path);  // replaces nothing
+    write_under(trace, output.path, output);  // replaces nothing
   } else {
     written = write_over(trace, output);
   }

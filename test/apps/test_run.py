@@ -582,7 +582,9 @@ class SizeLimit(RunTest):
         done = self.run_program(*self.script(SPOOL + "spool().close(); sys.exit(5)"),
                                 preexec_fn=self.limited(8192))
         self.assertEqual(done.returncode, 5, done.stderr)
-        self.assertIn(b"; what was recorded is kept: gprof-ml recover ", done.stderr)
+        self.assertIn(b"run.db: cannot be written: ", done.stderr)
+        self.assertIn(b" (no file may have more than 8192 bytes here: ulimit -f); what was recorded is "
+                      b"kept: gprof-ml recover ", done.stderr)
         self.assertEqual(self.files(), [self.spool_folder().name])
         folder = self.spool_folder()
         refused = self.call("recover", folder, preexec_fn=self.limited(8192))
