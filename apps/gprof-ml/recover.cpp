@@ -125,8 +125,9 @@ void add_recover(CLI::App& cli, Action& action) {
       "Example: gprof-ml recover run.db.spool-4711-90d2a1c07c3f5e62");
   command->add_option("DIR", arguments->folder, "Spool folder")->required()->type_name("DIR");
   command
-      ->add_option("-o,--output", arguments->output,
-                   "run.db to write (default: what `run` was to write)")
+      ->add_option(
+          "-o,--output", arguments->output,
+          "run.db to write (default: what `run` was to write; *.partial.db while it lives)")
       ->check(not_empty())
       ->type_name("FILE");
   command->add_flag("--force", arguments->force, "Replace the output if it exists");

@@ -583,8 +583,8 @@ class SizeLimit(RunTest):
                                 preexec_fn=self.limited(8192))
         self.assertEqual(done.returncode, 5, done.stderr)
         self.assertIn(b"run.db: cannot be written: ", done.stderr)
-        self.assertIn(b" (no file may have more than 8192 bytes here: ulimit -f); what was recorded is "
-                      b"kept: gprof-ml recover ", done.stderr)
+        self.assertIn(b" (no file may have more than 8192 bytes here: ulimit -f); what was "
+                      b"recorded is kept: gprof-ml recover ", done.stderr)
         self.assertEqual(self.files(), [self.spool_folder().name])
         folder = self.spool_folder()
         refused = self.call("recover", folder, preexec_fn=self.limited(8192))
@@ -759,9 +759,11 @@ s.close()
         self.assertEqual(self.files(), ["run.db"])
 
     def test_records_unfinished_at_the_end_are_lost(self):
-        text = self.GPU.replace("s.close()", "s.chunk(spool_writer.status(incomplete=2)); s.close()")
+        text = self.GPU.replace("s.close()",
+                                "s.chunk(spool_writer.status(incomplete=2)); s.close()")
         done = self.run_program(*self.script(text, "0"))
-        self.assertIn(b"  lost      2 records were unfinished when the program ended\n", done.stderr)
+        self.assertIn(b"  lost      2 records were unfinished when the program ended\n",
+                      done.stderr)
 
     def test_records_that_cannot_be_used_are_no_loss_of_nothing(self):
         text = self.GPU.replace("s.close()", """
@@ -769,7 +771,8 @@ s.chunk(spool_writer.record(9999, 'Q', 0), spool_writer.string(9000, 'open_graph
         spool_writer.note(9000, 9000, 3))
 s.close()""")
         done = self.run_program(*self.script(text, "0"))
-        self.assertIn(b"  lost      incomplete: open_graph 3, unknown_spool_records 1 ", done.stderr)
+        self.assertIn(b"  lost      incomplete: open_graph 3, unknown_spool_records 1 ",
+                      done.stderr)
 
     def test_process_that_could_not_write_is_one_and_not_abrupt(self):
         text = SPOOL + "s = spool(); s.chunk(spool_writer.string(90, 'write_failed'), " \
@@ -780,8 +783,8 @@ s.close()""")
         pid = done.stdout.decode().strip()
         self.assertIn(f"  lost      pid {pid} could not write any more, what followed is missing\n",
                       done.stderr.decode())
-        self.assertEqual(query(self.work / "run.db", "select s.text, q.count, d.text from quality q "
-                               "join string s on s.id = q.code join string d on d.id = q.detail"),
+        self.assertEqual(query(self.work / "run.db", "select s.text, q.count, d.text from quality "
+                               "q join string s on s.id = q.code join string d on d.id = q.detail"),
                          [("write_failed", 1, f"pid {pid}: No space left on device")])
 
     def test_several_processes(self):
@@ -834,7 +837,8 @@ else:
         self.assertEqual(self.files(), ["part.db", "run.db", "run.db.old"])
 
     def test_command_for_what_still_runs_can_be_pasted(self):
-        launcher = self.start(*self.script(self.DAEMON), own=["-o", "a " + "long " * 20 + "name.db"])
+        launcher = self.start(*self.script(self.DAEMON),
+                              own=["-o", "a " + "long " * 20 + "name.db"])
         await_line(launcher.stdout, b"writing")
         errors = launcher.stderr.read().decode()
         self.assertEqual(launcher.wait(PATIENCE), 0)
