@@ -71,7 +71,7 @@ void print_generation(const Options& options, const Generation& generation) {
   print_speed("decode", options.batch * (options.output_length - 1), generation.decode_seconds);
   if (!options.cpu && gpu_is_simulated()) {
     std::printf(
-        "         (the simulation's own speed; nothing was computed: no GPU is this fast)\n");
+        "         (how fast the simulation ran, which computes nothing; no GPU's speed)\n");
   }
   std::printf("tokens  ");
   const std::size_t shown = std::min(generation.steps.size(), kShownTokens);
