@@ -119,10 +119,9 @@ RowIndex find_range(const profile::Trace& trace, const std::string& request) {
     const auto rows = named(std::string_view(request).substr(0, hash));
     if (parsed.ec == std::errc() && parsed.ptr == end && !rows.empty()) {
       if (k < rows.size()) return rows[k];
-      throw std::invalid_argument(fmt::format("range '{}' occurs {} time{}: the last is '{}#{}'",
-                                              request.substr(0, hash), rows.size(),
-                                              rows.size() == 1 ? "" : "s",
-                                              request.substr(0, hash), rows.size() - 1));
+      throw std::invalid_argument(fmt::format(
+          "range '{}' occurs {} time{}: the last is '{}#{}'", request.substr(0, hash), rows.size(),
+          rows.size() == 1 ? "" : "s", request.substr(0, hash), rows.size() - 1));
     }
   }
   throw std::invalid_argument(

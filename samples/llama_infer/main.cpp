@@ -70,8 +70,7 @@ void print_generation(const Options& options, const Generation& generation) {
   print_speed("prefill", options.batch * options.prompt_length, generation.prefill_seconds);
   print_speed("decode", options.batch * (options.output_length - 1), generation.decode_seconds);
   if (!options.cpu && gpu_is_simulated()) {
-    std::printf(
-        "         (how fast the simulation ran, which computes nothing; no GPU's speed)\n");
+    std::printf("         (how fast the simulation ran, which computes nothing; no GPU's speed)\n");
   }
   std::printf("tokens  ");
   const std::size_t shown = std::min(generation.steps.size(), kShownTokens);

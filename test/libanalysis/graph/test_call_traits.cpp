@@ -38,7 +38,8 @@ TEST_CASE("what submits by name") {
     CHECK(call_traits(name).submits);
   }
   CHECK_FALSE(call_traits("cudaMalloc").submits);
-  CHECK_FALSE(call_traits("cudaLaunchHostFunc").submits);  // waits on a stream, but runs on the host
+  CHECK_FALSE(
+      call_traits("cudaLaunchHostFunc").submits);  // waits on a stream, but runs on the host
   CHECK_FALSE(call_traits("cuLaunchHostFunc_ptsz").submits);
   CHECK(call_traits("cudaGraphLaunch_v10000").graph_launch);
   CHECK(call_traits("hipMemcpyWithStream").copies);
