@@ -77,6 +77,8 @@ void NvtxRanges::add(const Open& open, RangeKind kind, Nanoseconds end_ns) {
   ranges.kind.push_back(kind);
   ranges.domain.push_back(open.domain);
   ranges.external_id.push_back(kUnknown);
+  ranges.category.push_back(0);
+  ranges.color.push_back(kUnknown);
 }
 
 }  // namespace gprofml::profile

@@ -66,6 +66,10 @@ void ProcessTranslator::take(const RecordView& view) {
       return pass<spool::Context>(view, &Self::take);
     case RecordKind::stream:
       return pass<spool::Stream>(view, &Self::take);
+    case RecordKind::place:
+      return pass<spool::Place>(view, &Self::take);
+    case RecordKind::short_kernel:
+      return pass<spool::ShortKernel>(view, &Self::take);
     case RecordKind::kernel:
       return pass<spool::Kernel>(view, &Self::take);
     case RecordKind::copy:

@@ -73,9 +73,11 @@ class ProcessTranslator {
   void take(const spool::Device& record);
   void take(const spool::Context& record);
   void take(const spool::Stream& record);
+  void take(const spool::Place& record);
 
   // what happened
   void take(const spool::Kernel& record);
+  void take(const spool::ShortKernel& record);
   void take(const spool::Copy& record);
   void take(const spool::Fill& record);
   void take(const spool::ApiCall& record);
@@ -133,6 +135,8 @@ class ProcessTranslator {
   std::vector<spool::CudaEvent> cuda_events_;          // as recorded
   std::vector<std::uint64_t> event_sync_of_event_;     // beside Trace::cuda_events
   std::vector<std::uint64_t> context_event_of_event_;  // the same: context and event id
+  IdMap place_ids_;  // rows of places_
+  std::vector<spool::Place> places_;
   std::uint64_t last_stream_key_ = 0;
   RowIndex last_stream_ = kNoRow;
 };

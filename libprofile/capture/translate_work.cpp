@@ -172,6 +172,34 @@ void ProcessTranslator::take(const spool::Kernel& record) {
   trace_.kernels.launch_config.push_back(config);
 }
 
+void ProcessTranslator::take(const spool::Place& record) {
+  place_ids_.set(record.id, static_cast<RowIndex>(places_.size()));
+  places_.push_back(record);
+}
+
+void ProcessTranslator::take(const spool::ShortKernel& record) {
+  const RowIndex row = place_ids_.find(record.place);
+  // In a file that says anything the end may lie behind the end of time.
+  const auto end_ns = static_cast<std::int64_t>(static_cast<std::uint64_t>(record.start_ns) +
+                                                record.duration_ns);
+  if (row == kNoRow) {
+    ++facts_.unplaced_records;
+    return;
+  }
+  spool::Kernel kernel{};
+  kernel.start_ns = record.start_ns;
+  kernel.end_ns = end_ns;
+  kernel.graph_node = record.graph_node;
+  kernel.graph = record.graph;
+  kernel.name = record.name;
+  kernel.device = places_[row].device;
+  kernel.context = places_[row].context;
+  kernel.stream = places_[row].stream;
+  kernel.correlation = record.correlation;
+  kernel.launch_config = record.launch_config;
+  take(kernel);
+}
+
 void ProcessTranslator::take(const spool::Copy& record) {
   const std::uint32_t key = static_cast<std::uint32_t>(record.copy_kind) << 16 |
                             static_cast<std::uint32_t>(record.source_memory) << 8 |

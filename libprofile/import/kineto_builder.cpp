@@ -260,6 +260,8 @@ void KinetoBuilder::take_range(const KinetoEvent& event, Interval when, RangeKin
   ranges.kind.push_back(kind);
   ranges.domain.push_back(0);
   ranges.external_id.push_back(number_unless(0, event.arg(KinetoArg::external_id)));
+  ranges.category.push_back(0);
+  ranges.color.push_back(kUnknown);
 }
 
 void KinetoBuilder::take_sync(const KinetoEvent& event, Interval when) {
@@ -307,6 +309,12 @@ void KinetoBuilder::take_instant(const KinetoEvent& event) {
   memory.address.push_back(unsigned_of(event.arg(KinetoArg::address)).value_or(0));
   memory.total_allocated.push_back(number(event.arg(KinetoArg::total_allocated)));
   memory.total_reserved.push_back(number(event.arg(KinetoArg::total_reserved)));
+  memory.memory.push_back(is_host ? MemoryKind::unknown : MemoryKind::device);
+  memory.stream.push_back(kNoRow);
+  memory.call.push_back(kNoRow);
+  memory.pool.push_back(0);
+  memory.source.push_back(0);
+  memory.correlation.push_back(kUnknown);
   memory_device_.push_back(is_host ? kUnknown : number_unless(-1, event.arg(KinetoArg::device_id)));
 }
 

@@ -10,9 +10,9 @@
 // it knows. There is no footer and no index: a file cut at any byte reads up to its last whole
 // chunk, and `End` only says that the process ended in an orderly way.
 //
-// Dictionaries (String, LaunchConfig, Thread, Domain) are records too and always stand before the
-// first record that uses them, in the same chunk or an earlier one. String 0 is the empty string
-// and never written.
+// Dictionaries (String, LaunchConfig, Thread, Domain, Place) are records too and always stand
+// before the first record that uses them, in the same chunk or an earlier one. String 0 is the empty
+// string and never written.
 //
 // Times are nanoseconds on CUPTI's clock (CLOCK_REALTIME until CUPTI is loaded, which is the same
 // on a real system). Numbers of CUPTI's enumerations are stored as CUPTI gives them: the reader
@@ -68,6 +68,7 @@ enum class RecordKind : std::uint16_t {
   device = 16,  // where work runs
   context = 17,
   stream = 18,
+  place = 19,
   kernel = 32,  // what happened
   copy = 33,
   fill = 34,
@@ -77,6 +78,7 @@ enum class RecordKind : std::uint16_t {
   overhead = 38,
   graph_node = 39,
   graph_edge = 40,
+  short_kernel = 41,
   range_push = 48,
   range_pop = 49,
   range_start = 50,
@@ -210,8 +212,33 @@ struct Stream {
 };
 static_assert(sizeof(Stream) == 32);
 
+/// Where kernels run, once for each combination, so that each kernel need not say it.
+struct Place {
+  RecordHeader header;
+  std::uint32_t id;
+  std::uint32_t device;
+  std::uint32_t context;
+  std::uint32_t stream;
+};
+static_assert(sizeof(Place) == 24);
+
 // --- what happened ---------------------------------------------------------------------------
 
+/// A kernel as most are: of these records a recording mostly consists, so they are kept short.
+struct ShortKernel {
+  RecordHeader header;
+  std::int64_t start_ns;
+  std::uint64_t graph_node;  ///< 0: not launched by a graph
+  std::uint32_t duration_ns;
+  std::uint32_t graph;
+  std::uint32_t name;   ///< String, as the compiler mangled it
+  std::uint32_t place;  ///< Place
+  std::uint32_t correlation;
+  std::uint32_t launch_config;  ///< LaunchConfig, kNoId: none
+};
+static_assert(sizeof(ShortKernel) == 48);
+
+/// A kernel that took longer than a ShortKernel can say, or whose times make no sense.
 struct Kernel {
   RecordHeader header;
   std::int64_t start_ns;

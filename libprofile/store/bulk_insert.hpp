@@ -21,6 +21,7 @@ class BulkInsert {
              const std::vector<std::string_view>& columns, std::size_t total_rows);
 
   void integer(std::int64_t value) { sqlite3_bind_int64(statement_.get(), next_++, value); }
+  void real(double value) { sqlite3_bind_double(statement_.get(), next_++, value); }
   void null() { sqlite3_bind_null(statement_.get(), next_++); }
   /// The text must live until the row's statement has run: until `end_row` of the last row.
   void text(std::string_view value);

@@ -119,7 +119,9 @@ CREATE TABLE range (
   thread INTEGER REFERENCES thread(id),
   kind INTEGER NOT NULL,                            -- 0 op, 1 annotation, 2 push_pop, 3 start_end, 4 python_function
   domain INTEGER NOT NULL REFERENCES string(id),
-  external_id INTEGER
+  external_id INTEGER,
+  category INTEGER NOT NULL REFERENCES string(id),
+  color INTEGER                                     -- 0xAARRGGBB
 );
 
 -- What a program attached to a range.
@@ -179,6 +181,21 @@ CREATE TABLE fill (
   sequence INTEGER NOT NULL
 );
 
+-- CUDA graphs launched as a whole, where their nodes are not recorded.
+CREATE TABLE graph_launch (
+  id INTEGER PRIMARY KEY,
+  start_ns INTEGER NOT NULL,
+  end_ns INTEGER NOT NULL,
+  name INTEGER NOT NULL REFERENCES string(id),
+  stream INTEGER REFERENCES stream(id),
+  launch INTEGER REFERENCES api_call(id),
+  graph_id INTEGER,
+  op INTEGER REFERENCES range(id),
+  graph_node INTEGER REFERENCES graph_node(id),     -- always NULL
+  correlation INTEGER,
+  sequence INTEGER NOT NULL
+);
+
 -- What a synchronising call waited for, as the driver recorded it. Not GPU work.
 CREATE TABLE sync (
   id INTEGER PRIMARY KEY,
@@ -213,7 +230,38 @@ CREATE TABLE memory_event (
   bytes INTEGER,
   address INTEGER NOT NULL,                         -- unsigned 64 bits, kept as the signed number of the same bits
   total_allocated INTEGER,
-  total_reserved INTEGER
+  total_reserved INTEGER,
+  memory INTEGER NOT NULL,                          -- see memory_event_named
+  stream INTEGER REFERENCES stream(id),             -- NULL: at once, not in the order of a stream
+  call INTEGER REFERENCES api_call(id),
+  pool INTEGER NOT NULL,                            -- its address as above; 0: none
+  source INTEGER NOT NULL REFERENCES string(id),    -- the library that asked for it
+  correlation INTEGER
+);
+
+-- What happened to pools of memory.
+CREATE TABLE memory_pool_event (
+  id INTEGER PRIMARY KEY,
+  time_ns INTEGER NOT NULL,
+  process INTEGER REFERENCES process(id),
+  device INTEGER REFERENCES device(id),
+  operation INTEGER NOT NULL,                       -- 0 unknown, 1 created, 2 destroyed, 3 trimmed
+  pool INTEGER NOT NULL,                            -- its address, as in memory_event
+  bytes INTEGER,                                    -- it holds
+  used_bytes INTEGER,                               -- of them given out
+  release_threshold_bytes INTEGER
+);
+
+-- Managed memory on the move: transfers and faults. Not GPU work.
+CREATE TABLE migration (
+  id INTEGER PRIMARY KEY,
+  start_ns INTEGER NOT NULL,
+  end_ns INTEGER NOT NULL,
+  kind INTEGER NOT NULL,                            -- see migration_named
+  source_device INTEGER REFERENCES device(id),      -- NULL: the host
+  target_device INTEGER REFERENCES device(id),
+  value INTEGER,                                    -- bytes of a transfer, number of faults
+  address INTEGER NOT NULL
 );
 
 -- What a communication kernel said it moved.
@@ -229,18 +277,76 @@ CREATE TABLE collective (
   ranks INTEGER NOT NULL REFERENCES string(id)
 );
 
--- State of GPUs and processes, sampled.
-CREATE TABLE environment_sample (
+-- The GPU, looked at from outside now and then (NVML).
+CREATE TABLE gpu_sample (
   id INTEGER PRIMARY KEY,
   time_ns INTEGER NOT NULL,
-  process INTEGER REFERENCES process(id),
   device INTEGER REFERENCES device(id),
   sm_clock_mhz INTEGER,
   memory_clock_mhz INTEGER,
   power_mw INTEGER,
   temperature_c INTEGER,
   throttle_reasons INTEGER,                         -- NVML's bit mask
-  host_threads INTEGER
+  memory_used_bytes INTEGER,
+  busy_percent INTEGER,                             -- a kernel ran in so much of the time before
+  foreign_processes INTEGER                         -- that use the GPU and are not recorded here
+);
+
+-- What host threads did, in all since each began (Linux: schedstat).
+CREATE TABLE thread_sample (
+  id INTEGER PRIMARY KEY,
+  time_ns INTEGER NOT NULL,
+  thread INTEGER REFERENCES thread(id),
+  on_cpu_ns INTEGER,                                -- it ran
+  runnable_ns INTEGER,                              -- it waited for a CPU
+  timeslices INTEGER,                               -- times that it got one
+  last_cpu INTEGER
+);
+
+-- Intervals in which a process was recorded; a process without any was recorded all along.
+CREATE TABLE window (
+  id INTEGER PRIMARY KEY,
+  start_ns INTEGER NOT NULL,
+  end_ns INTEGER NOT NULL,
+  process INTEGER REFERENCES process(id),
+  reason INTEGER NOT NULL REFERENCES string(id)     -- what opened it
+);
+
+-- What the recorder did to itself: a budget, a size limit, a clock that was set.
+CREATE TABLE capture_event (
+  id INTEGER PRIMARY KEY,
+  time_ns INTEGER NOT NULL,
+  process INTEGER REFERENCES process(id),
+  kind INTEGER NOT NULL REFERENCES string(id),      -- stable, machine-readable
+  detail INTEGER NOT NULL REFERENCES string(id),
+  value INTEGER
+);
+
+-- Frames of call stacks. Stacks share their outer frames; a call names its innermost one.
+CREATE TABLE stack_frame (
+  id INTEGER PRIMARY KEY,
+  parent INTEGER REFERENCES stack_frame(id),        -- called this one; NULL: outermost
+  function INTEGER NOT NULL REFERENCES string(id),
+  module INTEGER NOT NULL REFERENCES string(id),
+  offset INTEGER                                    -- in the module, where the function is not known
+);
+
+-- Where CUDA calls came from, and nodes of graphs when they were captured.
+CREATE TABLE call_stack (
+  id INTEGER PRIMARY KEY,
+  call INTEGER REFERENCES api_call(id),
+  graph_node INTEGER REFERENCES graph_node(id),
+  frame INTEGER REFERENCES stack_frame(id)
+);
+
+-- Files mapped into processes.
+CREATE TABLE module (
+  id INTEGER PRIMARY KEY,
+  process INTEGER REFERENCES process(id),
+  path INTEGER NOT NULL REFERENCES string(id),
+  build_id INTEGER NOT NULL REFERENCES string(id),
+  base INTEGER NOT NULL,                            -- address as above
+  bytes INTEGER
 );
 
 -- Hardware counters and derived metrics that have values in this file.
@@ -255,9 +361,10 @@ CREATE TABLE counter_metric (
 CREATE TABLE counter_sample (
   id INTEGER PRIMARY KEY,
   time_ns INTEGER NOT NULL,
-  device INTEGER REFERENCES device(id),
   metric INTEGER NOT NULL REFERENCES counter_metric(id),
-  value REAL
+  device INTEGER REFERENCES device(id),             -- of a device
+  process INTEGER REFERENCES process(id),           -- of a program's own counter
+  value REAL NOT NULL
 );
 
 -- Metrics of one kernel.
@@ -268,14 +375,14 @@ CREATE TABLE kernel_counter (
   value REAL
 );
 
--- One moment on the clocks of host and GPU.
+-- One moment on the clocks of a process. Times of all tables are on CUPTI's.
 CREATE TABLE clock_pair (
   id INTEGER PRIMARY KEY,
   process INTEGER REFERENCES process(id),
-  device INTEGER REFERENCES device(id),
-  host_ns INTEGER NOT NULL,
-  gpu_ns INTEGER NOT NULL,
-  uncertainty_ns INTEGER
+  realtime_ns INTEGER NOT NULL,
+  monotonic_ns INTEGER NOT NULL,
+  cupti_ns INTEGER,                                 -- NULL: no CUPTI
+  uncertainty_ns INTEGER                            -- between the first and the last look
 );
 
 -- Time that recording itself took.
@@ -421,8 +528,9 @@ SELECT range.id, name.text AS name, start_ns, end_ns, end_ns - start_ns AS durat
   CASE kind WHEN 0 THEN 'op' WHEN 1 THEN 'annotation' WHEN 2 THEN 'push_pop'
     WHEN 3 THEN 'start_end' WHEN 4 THEN 'python_function' END AS kind,
   domain.text AS domain, thread.tid, thread.name AS thread_name, thread.process_pid, thread.rank,
-  external_id
+  external_id, category.text AS category, color
 FROM range
+  LEFT JOIN string AS category ON category.id = range.category
   LEFT JOIN string AS name ON name.id = range.name
   LEFT JOIN string AS domain ON domain.id = range.domain
   LEFT JOIN thread_named AS thread ON thread.id = range.thread;
@@ -459,11 +567,119 @@ FROM overhead
   LEFT JOIN process ON process.id = overhead.process;
 
 CREATE VIEW memory_event_named AS
-SELECT memory_event.id, time_ns, bytes, printf('0x%x', address) AS address, memory_event.device,
-  device.ordinal AS device_ordinal, thread.tid, thread.process_pid, total_allocated, total_reserved
+SELECT memory_event.id, memory_event.time_ns, memory_event.bytes,
+  CASE memory_event.memory WHEN 0 THEN 'unknown' WHEN 1 THEN 'pageable' WHEN 2 THEN 'pinned'
+    WHEN 3 THEN 'device' WHEN 4 THEN 'array' WHEN 5 THEN 'managed'
+    WHEN 6 THEN 'device_static' END AS memory,
+  printf('0x%x', memory_event.address) AS address, memory_event.device,
+  device.ordinal AS device_ordinal, stream.stream_id, thread.tid, thread.process_pid,
+  memory_event.call, (SELECT text FROM api_call JOIN string ON string.id = api_call.name
+   WHERE api_call.id = memory_event.call) AS call_name,
+  CASE memory_event.pool WHEN 0 THEN NULL ELSE printf('0x%x', memory_event.pool) END AS pool,
+  source.text AS source, total_allocated, total_reserved
 FROM memory_event
+  LEFT JOIN string AS source ON source.id = memory_event.source
+  LEFT JOIN stream ON stream.id = memory_event.stream
   LEFT JOIN device ON device.id = memory_event.device
   LEFT JOIN thread_named AS thread ON thread.id = memory_event.thread;
+
+CREATE VIEW memory_pool_event_named AS
+SELECT event.id, time_ns, CASE operation WHEN 0 THEN 'unknown' WHEN 1 THEN 'created'
+    WHEN 2 THEN 'destroyed' WHEN 3 THEN 'trimmed' END AS operation,
+  printf('0x%x', pool) AS pool, bytes, used_bytes, release_threshold_bytes,
+  device.ordinal AS device_ordinal, process.pid AS process_pid, process.rank AS rank
+FROM memory_pool_event AS event
+  LEFT JOIN device ON device.id = event.device
+  LEFT JOIN process ON process.id = event.process;
+
+CREATE VIEW migration_named AS
+SELECT migration.id, start_ns, end_ns, end_ns - start_ns AS duration_ns,
+  CASE kind WHEN 0 THEN 'unknown' WHEN 1 THEN 'host_to_device' WHEN 2 THEN 'device_to_host'
+    WHEN 3 THEN 'device_to_device' WHEN 4 THEN 'cpu_fault' WHEN 5 THEN 'gpu_fault'
+    WHEN 6 THEN 'thrashing' WHEN 7 THEN 'throttling' WHEN 8 THEN 'remote_map' END AS kind,
+  value, printf('0x%x', address) AS address, source.ordinal AS source_ordinal,
+  target.ordinal AS target_ordinal
+FROM migration
+  LEFT JOIN device AS source ON source.id = migration.source_device
+  LEFT JOIN device AS target ON target.id = migration.target_device;
+
+CREATE VIEW graph_launch_named AS
+SELECT graph_launch.id, name.text AS name, start_ns, end_ns, end_ns - start_ns AS duration_ns,
+  graph_id, stream.device, stream.device_ordinal, stream.stream_id, stream.process_pid,
+  stream.rank, graph_launch.launch,
+  (SELECT text FROM range JOIN string ON string.id = range.name
+   WHERE range.id = graph_launch.op) AS op_name, correlation
+FROM graph_launch
+  LEFT JOIN string AS name ON name.id = graph_launch.name
+  LEFT JOIN stream_named AS stream ON stream.id = graph_launch.stream;
+
+CREATE VIEW range_payload_named AS
+SELECT payload.id, payload.range, name.text AS range_name, range.start_ns, key.text AS key,
+  value.text AS value
+FROM range_payload AS payload
+  LEFT JOIN range ON range.id = payload.range
+  LEFT JOIN string AS name ON name.id = range.name
+  LEFT JOIN string AS key ON key.id = payload.key
+  LEFT JOIN string AS value ON value.id = payload.value;
+
+CREATE VIEW gpu_sample_named AS
+SELECT sample.id, time_ns, device.ordinal AS device_ordinal, device.uuid, sm_clock_mhz,
+  memory_clock_mhz, power_mw, temperature_c, printf('0x%x', throttle_reasons) AS throttle_reasons,
+  memory_used_bytes, busy_percent, foreign_processes
+FROM gpu_sample AS sample
+  LEFT JOIN device_named AS device ON device.id = sample.device;
+
+CREATE VIEW thread_sample_named AS
+SELECT sample.id, time_ns, thread.tid, thread.name AS thread_name, thread.process_pid, on_cpu_ns,
+  runnable_ns, timeslices, last_cpu
+FROM thread_sample AS sample
+  LEFT JOIN thread_named AS thread ON thread.id = sample.thread;
+
+CREATE VIEW counter_sample_named AS
+SELECT sample.id, time_ns, name.text AS name, value, unit.text AS unit,
+  device.ordinal AS device_ordinal, process.pid AS process_pid
+FROM counter_sample AS sample
+  LEFT JOIN counter_metric AS metric ON metric.id = sample.metric
+  LEFT JOIN string AS name ON name.id = metric.name
+  LEFT JOIN string AS unit ON unit.id = metric.unit
+  LEFT JOIN device ON device.id = sample.device
+  LEFT JOIN process ON process.id = sample.process;
+
+CREATE VIEW window_named AS
+SELECT window.id, start_ns, end_ns, end_ns - start_ns AS duration_ns, reason.text AS reason,
+  process.pid AS process_pid, process.rank AS rank
+FROM window
+  LEFT JOIN string AS reason ON reason.id = window.reason
+  LEFT JOIN process ON process.id = window.process;
+
+CREATE VIEW capture_event_named AS
+SELECT event.id, time_ns, kind.text AS kind, detail.text AS detail, value,
+  process.pid AS process_pid, process.rank AS rank
+FROM capture_event AS event
+  LEFT JOIN string AS kind ON kind.id = event.kind
+  LEFT JOIN string AS detail ON detail.id = event.detail
+  LEFT JOIN process ON process.id = event.process;
+
+CREATE VIEW stack_frame_named AS
+SELECT frame.id, frame.parent, function.text AS function, module.text AS module, frame.offset
+FROM stack_frame AS frame
+  LEFT JOIN string AS function ON function.id = frame.function
+  LEFT JOIN string AS module ON module.id = frame.module;
+
+CREATE VIEW call_stack_named AS
+SELECT stack.id, stack.call, (SELECT text FROM api_call JOIN string ON string.id = api_call.name
+   WHERE api_call.id = stack.call) AS call_name, stack.graph_node, stack.frame,
+  frame.function, frame.module
+FROM call_stack AS stack
+  LEFT JOIN stack_frame_named AS frame ON frame.id = stack.frame;
+
+CREATE VIEW module_named AS
+SELECT module.id, path.text AS path, build_id.text AS build_id, printf('0x%x', base) AS base,
+  module.bytes, process.pid AS process_pid
+FROM module
+  LEFT JOIN string AS path ON path.id = module.path
+  LEFT JOIN string AS build_id ON build_id.id = module.build_id
+  LEFT JOIN process ON process.id = module.process;
 
 CREATE VIEW collective_named AS
 SELECT collective.id, collective.kernel, kernel.name AS kernel_name, kernel.start_ns,

@@ -72,6 +72,13 @@ std::string_view type_name(int type) {
   }
 }
 
+bool has_table(const Source& source, std::string_view table) {
+  const Statement query = prepare_or_fail(
+      source, table,
+      fmt::format("SELECT 1 FROM main.sqlite_schema WHERE name = '{}' COLLATE NOCASE", table));
+  return step_or_fail(source, table, query.get());
+}
+
 std::vector<std::string> stored_columns(const Source& source, std::string_view table) {
   check_is_table(source, table);
   const Statement info =

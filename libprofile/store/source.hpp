@@ -33,6 +33,9 @@ std::string_view column_text(sqlite3_stmt* statement, int column);
 /// What an SQLite type is called in a message: "text", "an integer" …
 std::string_view type_name(int type);
 
+/// Whether the file has anything of that name.
+bool has_table(const Source& source, std::string_view table);
+
 /// The columns that `table` stores. Throws unless it is a real table (no view or virtual table).
 std::vector<std::string> stored_columns(const Source& source, std::string_view table);
 

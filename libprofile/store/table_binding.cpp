@@ -14,9 +14,11 @@ struct Encoding {
   std::uint64_t null_bits = 0;
   TableId target = TableId::none;
   std::uint64_t limit = 0;
+  bool is_real = false;
 };
 
 constexpr Encoding kInteger{};
+constexpr Encoding kReal{false, 0, TableId::none, 0, true};
 constexpr Encoding kOptionalInteger{true, static_cast<std::uint64_t>(kUnknown)};
 constexpr Encoding kUnsigned32{false, 0, TableId::none, std::uint64_t{1} << 32};
 constexpr Encoding kName{false, 0, TableId::string};
@@ -78,6 +80,12 @@ class TableBinder {
     return *this;
   }
 
+  /// The whole table is one that older files of this schema version lack: there it is empty.
+  TableBinder& table_added_later() {
+    table_.may_miss = true;
+    return *this;
+  }
+
   TableBinding take() { return std::move(table_); }
 
  private:
@@ -106,6 +114,7 @@ class TableBinder {
     ColumnBinding column;
     column.name = name;
     column.bytes = static_cast<std::uint8_t>(bytes);
+    column.is_real = encoding.is_real;
     column.nullable = encoding.nullable;
     column.null_bits = encoding.null_bits;
     column.target = encoding.target;
@@ -214,6 +223,10 @@ void bind_host_events(Trace& trace, std::vector<TableBinding>& tables) {
                        .column("kind", ranges.kind, enumeration(RangeKind::python_function))
                        .column("domain", ranges.domain, kName)
                        .column("external_id", ranges.external_id, kOptionalInteger)
+                       .column("category", ranges.category, kName)
+                       .added_later()
+                       .column("color", ranges.color, kOptionalInteger)
+                       .added_later()
                        .take());
 }
 
@@ -272,6 +285,10 @@ void bind_gpu_work(Trace& trace, std::vector<TableBinding>& tables) {
   fills.column("bytes", trace.fills.bytes, kOptionalInteger)
       .column("memory", trace.fills.memory, kMemory);
   tables.push_back(end_activity(fills, trace.fills));
+
+  TableBinder graphs = begin_activity(TableId::graph_launch, "graph_launch", trace.graph_launches);
+  graphs.table_added_later().column("graph_id", trace.graph_launches.graph_id, kOptionalInteger);
+  tables.push_back(end_activity(graphs, trace.graph_launches));
 }
 
 void bind_other_events(Trace& trace, std::vector<TableBinding>& tables) {
@@ -313,6 +330,18 @@ void bind_other_events(Trace& trace, std::vector<TableBinding>& tables) {
                        .column("address", memory.address, kInteger)
                        .column("total_allocated", memory.total_allocated, kOptionalInteger)
                        .column("total_reserved", memory.total_reserved, kOptionalInteger)
+                       .column("memory", memory.memory, enumeration(MemoryKind::device_static))
+                       .added_later()
+                       .column("stream", memory.stream, reference(TableId::stream))
+                       .added_later()
+                       .column("call", memory.call, reference(TableId::api_call))
+                       .added_later()
+                       .column("pool", memory.pool, kInteger)
+                       .added_later()
+                       .column("source", memory.source, kName)
+                       .added_later()
+                       .column("correlation", memory.correlation, kOptionalInteger)
+                       .added_later()
                        .take());
   auto& collectives = trace.collectives;
   tables.push_back(TableBinder(TableId::collective, "collective", collectives.size())
@@ -324,6 +353,142 @@ void bind_other_events(Trace& trace, std::vector<TableBinding>& tables) {
                        .column("elements_out", collectives.elements_out, kOptionalInteger)
                        .column("group_size", collectives.group_size, kOptionalInteger)
                        .column("ranks", collectives.ranks, kName)
+                       .take());
+}
+
+void bind_memory(Trace& trace, std::vector<TableBinding>& tables) {
+  auto& pools = trace.memory_pool_events;
+  tables.push_back(
+      TableBinder(TableId::memory_pool_event, "memory_pool_event", pools.size())
+          .table_added_later()
+          .column("time_ns", pools.time_ns, kInteger)
+          .column("process", pools.process, reference(TableId::process))
+          .column("device", pools.device, reference(TableId::device))
+          .column("operation", pools.operation, enumeration(PoolOperation::trimmed))
+          .column("pool", pools.pool, kInteger)
+          .column("bytes", pools.bytes, kOptionalInteger)
+          .column("used_bytes", pools.used_bytes, kOptionalInteger)
+          .column("release_threshold_bytes", pools.release_threshold_bytes, kOptionalInteger)
+          .take());
+  auto& migrations = trace.migrations;
+  tables.push_back(
+      TableBinder(TableId::migration, "migration", migrations.size())
+          .table_added_later()
+          .column("start_ns", migrations.start_ns, kInteger)
+          .column("end_ns", migrations.end_ns, kInteger)
+          .column("kind", migrations.kind, enumeration(MigrationKind::remote_map))
+          .column("source_device", migrations.source_device, reference(TableId::device))
+          .column("target_device", migrations.target_device, reference(TableId::device))
+          .column("value", migrations.value, kOptionalInteger)
+          .column("address", migrations.address, kInteger)
+          .take());
+}
+
+void bind_origins(Trace& trace, std::vector<TableBinding>& tables) {
+  auto& payloads = trace.range_payloads;
+  tables.push_back(TableBinder(TableId::range_payload, "range_payload", payloads.size())
+                       .column("range", payloads.range, reference(TableId::range))
+                       .column("key", payloads.key, kName)
+                       .column("value", payloads.value, kName)
+                       .take());
+  auto& frames = trace.stack_frames;
+  tables.push_back(TableBinder(TableId::stack_frame, "stack_frame", frames.size())
+                       .table_added_later()
+                       // Below the table's own size, which first_inconsistency checks.
+                       .member("parent", frames, &StackFrame::parent,
+                               Encoding{true, kNoRow, TableId::none, std::uint64_t{kNoRow}})
+                       .member("function", frames, &StackFrame::function, kName)
+                       .member("module", frames, &StackFrame::module, kName)
+                       .member("offset", frames, &StackFrame::offset, kOptionalInteger)
+                       .take());
+  auto& stacks = trace.call_stacks;
+  tables.push_back(TableBinder(TableId::call_stack, "call_stack", stacks.size())
+                       .table_added_later()
+                       .column("call", stacks.call, reference(TableId::api_call))
+                       .column("graph_node", stacks.graph_node, reference(TableId::graph_node))
+                       .column("frame", stacks.frame, reference(TableId::stack_frame))
+                       .take());
+  auto& modules = trace.modules;
+  tables.push_back(TableBinder(TableId::module, "module", modules.size())
+                       .table_added_later()
+                       .column("process", modules.process, reference(TableId::process))
+                       .column("path", modules.path, kName)
+                       .column("build_id", modules.build_id, kName)
+                       .column("base", modules.base, kInteger)
+                       .column("bytes", modules.bytes, kOptionalInteger)
+                       .take());
+}
+
+void bind_samples(Trace& trace, std::vector<TableBinding>& tables) {
+  auto& gpus = trace.gpu_samples;
+  tables.push_back(TableBinder(TableId::gpu_sample, "gpu_sample", gpus.size())
+                       .table_added_later()
+                       .column("time_ns", gpus.time_ns, kInteger)
+                       .column("device", gpus.device, reference(TableId::device))
+                       .column("sm_clock_mhz", gpus.sm_clock_mhz, kOptionalInteger)
+                       .column("memory_clock_mhz", gpus.memory_clock_mhz, kOptionalInteger)
+                       .column("power_mw", gpus.power_mw, kOptionalInteger)
+                       .column("temperature_c", gpus.temperature_c, kOptionalInteger)
+                       .column("throttle_reasons", gpus.throttle_reasons, kOptionalInteger)
+                       .column("memory_used_bytes", gpus.memory_used_bytes, kOptionalInteger)
+                       .column("busy_percent", gpus.busy_percent, kOptionalInteger)
+                       .column("foreign_processes", gpus.foreign_processes, kOptionalInteger)
+                       .take());
+  auto& threads = trace.thread_samples;
+  tables.push_back(TableBinder(TableId::thread_sample, "thread_sample", threads.size())
+                       .table_added_later()
+                       .column("time_ns", threads.time_ns, kInteger)
+                       .column("thread", threads.thread, reference(TableId::thread))
+                       .column("on_cpu_ns", threads.on_cpu_ns, kOptionalInteger)
+                       .column("runnable_ns", threads.runnable_ns, kOptionalInteger)
+                       .column("timeslices", threads.timeslices, kOptionalInteger)
+                       .column("last_cpu", threads.last_cpu, kOptionalInteger)
+                       .take());
+  auto& metrics = trace.counter_metrics;
+  tables.push_back(TableBinder(TableId::counter_metric, "counter_metric", metrics.size())
+                       .member("name", metrics, &CounterMetric::name, kName)
+                       .member("unit", metrics, &CounterMetric::unit, kName)
+                       .member("description", metrics, &CounterMetric::description, kName)
+                       .take());
+  auto& counters = trace.counter_samples;
+  tables.push_back(TableBinder(TableId::counter_sample, "counter_sample", counters.size())
+                       .column("time_ns", counters.time_ns, kInteger)
+                       .column("metric", counters.metric, reference(TableId::counter_metric))
+                       .column("device", counters.device, reference(TableId::device))
+                       .column("process", counters.process, reference(TableId::process))
+                       .added_later()
+                       .column("value", counters.value, kReal)
+                       .take());
+}
+
+void bind_capture(Trace& trace, std::vector<TableBinding>& tables) {
+  auto& windows = trace.windows;
+  tables.push_back(TableBinder(TableId::window, "window", windows.size())
+                       .table_added_later()
+                       .column("start_ns", windows.start_ns, kInteger)
+                       .column("end_ns", windows.end_ns, kInteger)
+                       .column("process", windows.process, reference(TableId::process))
+                       .column("reason", windows.reason, kName)
+                       .take());
+  auto& events = trace.capture_events;
+  tables.push_back(TableBinder(TableId::capture_event, "capture_event", events.size())
+                       .table_added_later()
+                       .column("time_ns", events.time_ns, kInteger)
+                       .column("process", events.process, reference(TableId::process))
+                       .column("kind", events.kind, kName)
+                       .column("detail", events.detail, kName)
+                       .column("value", events.value, kOptionalInteger)
+                       .take());
+  auto& clocks = trace.clock_pairs;
+  tables.push_back(TableBinder(TableId::clock_pair, "clock_pair", clocks.size())
+                       .column("process", clocks.process, reference(TableId::process))
+                       .column("realtime_ns", clocks.realtime_ns, kInteger)
+                       .added_later()
+                       .column("monotonic_ns", clocks.monotonic_ns, kInteger)
+                       .added_later()
+                       .column("cupti_ns", clocks.cupti_ns, kOptionalInteger)
+                       .added_later()
+                       .column("uncertainty_ns", clocks.uncertainty_ns, kOptionalInteger)
                        .take());
 }
 
@@ -358,6 +523,10 @@ std::vector<TableBinding> bind_tables(Trace& trace) {
   bind_graphs(trace, tables);
   bind_gpu_work(trace, tables);
   bind_other_events(trace, tables);
+  bind_memory(trace, tables);
+  bind_origins(trace, tables);
+  bind_samples(trace, tables);
+  bind_capture(trace, tables);
   return tables;
 }
 

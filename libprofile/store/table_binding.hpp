@@ -42,6 +42,20 @@ enum class TableId : std::uint8_t {
   overhead,
   memory_event,
   collective,
+  graph_launch,
+  memory_pool_event,
+  migration,
+  range_payload,
+  stack_frame,
+  call_stack,
+  module,
+  gpu_sample,
+  thread_sample,
+  counter_metric,
+  counter_sample,
+  window,
+  capture_event,
+  clock_pair,
   none
 };
 
@@ -49,6 +63,7 @@ enum class TableId : std::uint8_t {
 struct ColumnBinding {
   std::string_view name;
   std::uint8_t bytes = 8;  ///< size of a value in memory: 1, 4 or 8
+  bool is_real = false;    ///< a double; else an integer
   bool nullable = false;   ///< NULL stands for `null_bits`
   std::uint64_t null_bits = 0;
   TableId target = TableId::none;  ///< the table whose row it names: values lie below its size
@@ -95,6 +110,7 @@ struct TableBinding {
   std::string_view name;
   std::vector<ColumnBinding> columns;  ///< without `id`, which is the row number
   std::size_t rows = 0;                ///< when bound
+  bool may_miss = false;               ///< added within schema version 1: older files lack it
 
   /// Makes every vector `rows` long.
   void resize(std::size_t rows_wanted) const;

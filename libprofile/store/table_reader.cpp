@@ -25,10 +25,11 @@ struct ColumnTarget {
 [[noreturn]] void fail_value(const Source& source, const TableBinding& table,
                              const ColumnTarget& target, std::uint64_t row, sqlite3_value* value) {
   const int type = sqlite3_value_type(value);
-  if (type != SQLITE_INTEGER) {
-    throw table_error(source.file, table.name,
-                      fmt::format("column `{}` holds {} in row {} where an integer belongs",
-                                  target.binding->name, type_name(type), row));
+  if (type != SQLITE_INTEGER || target.binding->is_real) {
+    throw table_error(
+        source.file, table.name,
+        fmt::format("column `{}` holds {} in row {} where {} belongs", target.binding->name,
+                    type_name(type), row, target.binding->is_real ? "a number" : "an integer"));
   }
   throw table_error(source.file, table.name,
                     fmt::format("column `{}` holds {} in row {}, values must lie in 0 .. {}",
@@ -40,7 +41,16 @@ struct ColumnTarget {
 bool take_value(ColumnTarget& target, sqlite3_value* value) {
   const ColumnBinding& column = *target.binding;
   std::uint64_t bits;
-  switch (sqlite3_value_type(value)) {
+  const int type = sqlite3_value_type(value);
+  if (column.is_real) {
+    if (type != SQLITE_FLOAT && type != SQLITE_INTEGER) return false;
+    const double real = sqlite3_value_double(value);
+    std::memcpy(&bits, &real, sizeof bits);
+    store_value(target.next, column.bytes, bits);
+    target.next += column.stride;
+    return true;
+  }
+  switch (type) {
     case SQLITE_INTEGER:
       bits = static_cast<std::uint64_t>(sqlite3_value_int64(value));
       if (column.bytes < 8 && bits >= target.limit) return false;
@@ -145,6 +155,7 @@ void reserve_rows(const Source& source, const TableBinding& table) {
 }  // namespace
 
 std::uint64_t read_table(const Source& source, const TableBinding& table, const TableSizes& sizes) {
+  if (table.may_miss && !has_table(source, table.name)) return 0;
   const std::vector<std::string> stored = stored_columns(source, table.name);
   std::vector<std::string_view> required{"id"};
   std::string selected = "\"id\"";

@@ -97,6 +97,10 @@ class Writer {
     const std::uint64_t bits = load_value(column.first() + row * column.stride, column.bytes);
     if (column.nullable && bits == column.null_bits) {
       insert.null();
+    } else if (column.is_real) {
+      double value;
+      std::memcpy(&value, &bits, sizeof value);
+      insert.real(value);
     } else {
       insert.integer(static_cast<std::int64_t>(bits));
     }

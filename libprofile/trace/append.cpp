@@ -14,7 +14,7 @@ namespace {
 struct Renumbering {
   std::vector<StringId> string;
   RowIndex process = 0, thread = 0, context = 0, stream = 0, launch_config = 0, graph_node = 0;
-  RowIndex api_call = 0, range = 0, kernel = 0;  // offsets
+  RowIndex api_call = 0, range = 0, kernel = 0, stack_frame = 0, counter_metric = 0;  // offsets
   std::vector<RowIndex> device;
 };
 
@@ -107,6 +107,18 @@ void append_dimensions(Trace& trace, const Trace& other, Renumbering& to) {
   }
   for (const GraphEdge& edge : other.graph_edges)
     trace.graph_edges.push_back({edge.source + to.graph_node, edge.target + to.graph_node});
+  for (StackFrame frame : other.stack_frames) {
+    frame.parent = shifted(frame.parent, to.stack_frame);
+    frame.function = to.string[frame.function];
+    frame.module = to.string[frame.module];
+    trace.stack_frames.push_back(frame);
+  }
+  for (CounterMetric metric : other.counter_metrics) {
+    for (StringId CounterMetric::*id :
+         {&CounterMetric::name, &CounterMetric::unit, &CounterMetric::description})
+      metric.*id = to.string[metric.*id];
+    trace.counter_metrics.push_back(metric);
+  }
   for (QualityNote note : other.quality) {
     note.process = shifted(note.process, to.process);
     note.code = to.string[note.code];
@@ -137,6 +149,10 @@ RowIndex renumbered(const Renumbering& to, ColumnRole role, RowIndex row) {
       return row + to.kernel;
     case ColumnRole::process:
       return row + to.process;
+    case ColumnRole::stack_frame:
+      return row + to.stack_frame;
+    case ColumnRole::counter_metric:
+      return row + to.counter_metric;
     default:
       return row;
   }
@@ -188,21 +204,21 @@ void append(Trace& trace, const Trace& other) {
   to.api_call = size_of(trace.api_calls.size());
   to.range = size_of(trace.ranges.size());
   to.kernel = size_of(trace.kernels.size());
+  to.stack_frame = size_of(trace.stack_frames.size());
+  to.counter_metric = size_of(trace.counter_metrics.size());
   for (StringId id = 0; id < other.strings.size(); ++id)
     to.string.push_back(trace.intern(other.text(id)));
   append_meta(trace, other);
   append_clock(trace, other, was_empty);
   append_dimensions(trace, other, to);
-  append_table(trace.kernels, other.kernels, to);
-  append_table(trace.copies, other.copies, to);
-  append_table(trace.fills, other.fills, to);
-  append_table(trace.api_calls, other.api_calls, to);
-  append_table(trace.ranges, other.ranges, to);
-  append_table(trace.syncs, other.syncs, to);
-  append_table(trace.cuda_events, other.cuda_events, to);
-  append_table(trace.overheads, other.overheads, to);
-  append_table(trace.memory_events, other.memory_events, to);
-  append_table(trace.collectives, other.collectives, to);
+  // Both traces are walked in the same order.
+  std::vector<const void*> tables;
+  visit_event_tables(other, [&](const char*, const auto& table) { tables.push_back(&table); });
+  std::size_t next = 0;
+  visit_event_tables(trace, [&](const char*, auto& table) {
+    using Table = std::decay_t<decltype(table)>;
+    append_table(table, *static_cast<const Table*>(tables[next++]), to);
+  });
 }
 
 }  // namespace gprofml::profile

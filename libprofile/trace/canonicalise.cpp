@@ -50,6 +50,8 @@ void visit_dimension_strings(Trace& trace, Visit&& visit) {
   for (Thread& t : trace.threads) visit(t.name);
   for (Device& d : trace.devices) visit(d.uuid), visit(d.pci_bus), visit(d.host), visit(d.name);
   for (GraphNode& n : trace.graph_nodes) visit(n.type);
+  for (StackFrame& f : trace.stack_frames) visit(f.function), visit(f.module);
+  for (CounterMetric& m : trace.counter_metrics) visit(m.name), visit(m.unit), visit(m.description);
   for (QualityNote& q : trace.quality) visit(q.code), visit(q.detail);
 }
 
@@ -118,6 +120,34 @@ void canonicalise_processes(Trace& trace) {
   renumber_events(trace, ColumnRole::process, new_row);
 }
 
+/// Level by level from the outermost frames inwards: a frame's key names its parent's new row, so
+/// equal stacks become one and a parent stands before what it called.
+void canonicalise_stack_frames(Trace& trace) {
+  std::vector<StackFrame>& frames = trace.stack_frames;
+  Order level(frames.size(), 0);
+  RowIndex deepest = 0;
+  for (RowIndex row = 0; row < frames.size(); ++row) {
+    const RowIndex parent = frames[row].parent;
+    if (parent != kNoRow) level[row] = level[parent] + 1;  // a frame stands behind its parent
+    deepest = std::max(deepest, level[row]);
+  }
+  std::vector<Order> rows_of(frames.empty() ? 0 : deepest + 1);
+  for (RowIndex row = 0; row < frames.size(); ++row) rows_of[level[row]].push_back(row);
+  Order new_row(frames.size(), kNoRow);
+  std::vector<StackFrame> sorted;
+  for (Order& rows : rows_of) {
+    for (const RowIndex row : rows) renumber(frames[row].parent, new_row);
+    std::sort(rows.begin(), rows.end(),
+              [&](RowIndex a, RowIndex b) { return frames[a] < frames[b]; });
+    for (const RowIndex row : rows) {
+      if (sorted.empty() || !(sorted.back() == frames[row])) sorted.push_back(frames[row]);
+      new_row[row] = static_cast<RowIndex>(sorted.size() - 1);
+    }
+  }
+  frames = std::move(sorted);
+  renumber_events(trace, ColumnRole::stack_frame, new_row);
+}
+
 void canonicalise_dimensions(Trace& trace) {
   canonicalise_processes(trace);
   renumber_events(trace, ColumnRole::thread, sort_rows(trace.threads, [](const Thread& t) {
@@ -135,6 +165,8 @@ void canonicalise_dimensions(Trace& trace) {
                     return std::tuple(s.context, s.id);
                   }));
   renumber_events(trace, ColumnRole::launch_config, sort_unique(trace.launch_configs));
+  renumber_events(trace, ColumnRole::counter_metric, sort_unique(trace.counter_metrics));
+  canonicalise_stack_frames(trace);
   sort_rows(trace.quality,
             [](const QualityNote& q) { return std::tuple(q.process, q.code, q.detail, q.count); });
 }
@@ -206,7 +238,7 @@ void canonicalise_host_events(Trace& trace) {
   RangeColumns& ranges = trace.ranges;
   const Order new_range = sort_events(ranges, ranges.start_ns, [&](RowIndex r) {
     return std::tuple(~ranges.end_ns[r], ranges.thread[r], ranges.kind[r], ranges.name[r],
-                      ranges.external_id[r], ranges.domain[r]);
+                      ranges.external_id[r], ranges.domain[r], ranges.category[r], ranges.color[r]);
   });
   renumber_events(trace, ColumnRole::range, new_range);
   for (GraphNode& node : trace.graph_nodes) {
@@ -236,6 +268,7 @@ void canonicalise_device_events(Trace& trace) {
   renumber_events(trace, ColumnRole::kernel, sort_activities(trace.kernels));
   sort_activities(trace.copies);
   sort_activities(trace.fills);
+  sort_activities(trace.graph_launches);
   SyncColumns& syncs = trace.syncs;
   sort_events(syncs, syncs.start_ns, [&](RowIndex r) {
     return std::tuple(syncs.end_ns[r], syncs.device[r], syncs.stream[r], syncs.correlation[r],
@@ -261,6 +294,47 @@ void canonicalise_device_events(Trace& trace) {
   });
 }
 
+/// What only a recording of our own holds. Within equal keys the order of the source stands.
+void canonicalise_recording(Trace& trace) {
+  MemoryPoolEventColumns& pools = trace.memory_pool_events;
+  sort_events(pools, pools.time_ns,
+              [&](RowIndex r) { return std::tuple(pools.process[r], pools.pool[r]); });
+  MigrationColumns& migrations = trace.migrations;
+  sort_events(migrations, migrations.start_ns, [&](RowIndex r) {
+    return std::tuple(migrations.end_ns[r], migrations.kind[r], migrations.address[r],
+                      migrations.source_device[r], migrations.target_device[r],
+                      migrations.value[r]);
+  });
+  RangePayloadColumns& payloads = trace.range_payloads;
+  sort_by(payloads, [&](RowIndex r) { return payloads.range[r]; });
+  CallStackColumns& stacks = trace.call_stacks;
+  sort_by(stacks, [&](RowIndex r) {
+    return std::tuple(stacks.call[r], stacks.graph_node[r], stacks.frame[r]);
+  });
+  ModuleColumns& modules = trace.modules;
+  sort_by(modules, [&](RowIndex r) {
+    return std::tuple(modules.process[r], modules.path[r], modules.base[r], modules.bytes[r]);
+  });
+  GpuSampleColumns& gpus = trace.gpu_samples;
+  sort_events(gpus, gpus.time_ns, [&](RowIndex r) { return gpus.device[r]; });
+  ThreadSampleColumns& threads = trace.thread_samples;
+  sort_events(threads, threads.time_ns, [&](RowIndex r) { return threads.thread[r]; });
+  CounterSampleColumns& counters = trace.counter_samples;
+  sort_events(counters, counters.time_ns, [&](RowIndex r) {
+    return std::tuple(counters.process[r], counters.device[r], counters.metric[r]);
+  });
+  WindowColumns& windows = trace.windows;
+  sort_events(windows, windows.start_ns, [&](RowIndex r) {
+    return std::tuple(windows.process[r], windows.end_ns[r], windows.reason[r]);
+  });
+  CaptureEventColumns& events = trace.capture_events;
+  sort_events(events, events.time_ns,
+              [&](RowIndex r) { return std::tuple(events.process[r], events.kind[r]); });
+  ClockPairColumns& clocks = trace.clock_pairs;
+  sort_by(clocks,
+          [&](RowIndex r) { return std::tuple(clocks.process[r], clocks.monotonic_ns[r]); });
+}
+
 }  // namespace
 
 void canonicalise(Trace& trace) {
@@ -269,6 +343,7 @@ void canonicalise(Trace& trace) {
   canonicalise_host_events(trace);
   canonicalise_graphs(trace);
   canonicalise_device_events(trace);
+  canonicalise_recording(trace);
 }
 
 }  // namespace gprofml::profile

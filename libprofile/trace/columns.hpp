@@ -3,8 +3,14 @@
 //
 //   kernel, copy, fill   work on a GPU            api_call   the CUDA call that caused it
 //   range                a named host interval    sync       what a synchronisation waited for
+//   graph_launch         a CUDA graph as a whole, where its nodes are not recorded
 //   memory_event         allocations and frees    collective what a communication kernel moved
+//   memory_pool_event    a pool made, trimmed …   migration  managed memory that moved, or faulted
 //   cuda_event           an event put on a stream overhead   time that recording itself took
+//   range_payload        values given to a range  call_stack who called
+//   gpu_sample, thread_sample  the machine        counter_sample  numbers over time
+//   window               what was recorded        capture_event   what the recorder did
+//   clock_pair           one moment, many clocks  module     a file mapped into a process
 //
 // A row refers to another table by row number (RowIndex), kNoRow where there is none or it is not
 // known. Names are StringIds of the trace's StringTable.
@@ -82,6 +88,12 @@ struct FillColumns : ActivityColumns {
   std::vector<MemoryKind> memory;
 };
 
+/// CUDA graphs launched as a whole, where their nodes are not recorded (`--graphs whole`, level 0).
+/// `graph_node` is kNoRow.
+struct GraphLaunchColumns : ActivityColumns {
+  std::vector<std::int64_t> graph_id;  ///< kUnknown: not recorded
+};
+
 enum class ApiKind : std::uint8_t { runtime, driver };
 
 /// Calls into the CUDA or HIP runtime or driver.
@@ -114,8 +126,40 @@ struct RangeColumns {
   std::vector<RangeKind> kind;
   std::vector<StringId> domain;           ///< NVTX domain; 0: none
   std::vector<std::int64_t> external_id;  ///< Kineto "External id"; kUnknown: none
+  std::vector<StringId> category;         ///< NVTX category; 0: none
+  std::vector<std::int64_t> color;        ///< NVTX colour, 0xAARRGGBB; kUnknown: none
 
   std::size_t size() const { return start_ns.size(); }
+};
+
+/// Values that a program attached to a range (NVTX payloads), as text, with the names of its
+/// schema.
+struct RangePayloadColumns {
+  std::vector<RowIndex> range;  ///< row of Trace::ranges, always valid
+  std::vector<StringId> key;
+  std::vector<StringId> value;
+
+  std::size_t size() const { return range.size(); }
+};
+
+/// Where a call came from: for a CUDA call, or for a node of a graph when it was captured.
+struct CallStackColumns {
+  std::vector<RowIndex> call;        ///< row of Trace::api_calls; kNoRow: of a graph node
+  std::vector<RowIndex> graph_node;  ///< row of Trace::graph_nodes; kNoRow: of a call
+  std::vector<RowIndex> frame;       ///< row of Trace::stack_frames, the innermost; always valid
+
+  std::size_t size() const { return call.size(); }
+};
+
+/// A file mapped into a process: program, libraries.
+struct ModuleColumns {
+  std::vector<RowIndex> process;  ///< row of Trace::processes, always valid
+  std::vector<StringId> path;
+  std::vector<StringId> build_id;   ///< hexadecimal; 0: none
+  std::vector<std::uint64_t> base;  ///< where its first byte is mapped
+  std::vector<std::int64_t> bytes;  ///< mapped, over all its parts
+
+  std::size_t size() const { return process.size(); }
 };
 
 enum class SyncKind : std::uint8_t { unknown, stream, event, stream_wait_event, context };
@@ -164,14 +208,134 @@ struct OverheadColumns {
 /// Allocations (bytes > 0) and frees (bytes < 0).
 struct MemoryEventColumns {
   std::vector<Nanoseconds> time_ns;
-  std::vector<RowIndex> thread;
+  std::vector<RowIndex> thread;  ///< row of Trace::threads; kNoRow: unknown
   std::vector<RowIndex> device;  ///< kNoRow: host memory
   std::vector<std::int64_t> bytes;
   std::vector<std::uint64_t> address;
   std::vector<std::int64_t> total_allocated;  ///< kUnknown: not recorded
   std::vector<std::int64_t> total_reserved;   ///< kUnknown: not recorded
+  std::vector<MemoryKind> memory;
+  std::vector<RowIndex> stream;     ///< row of Trace::streams, in the order of which it happens;
+                                    ///< kNoRow: at once
+  std::vector<RowIndex> call;       ///< row of Trace::api_calls; kNoRow: unknown
+  std::vector<std::uint64_t> pool;  ///< address of the pool it is from; 0: none
+  std::vector<StringId> source;     ///< the library that asked for it; 0: not recorded
+  std::vector<std::int64_t> correlation;
 
   std::size_t size() const { return time_ns.size(); }
+};
+
+enum class PoolOperation : std::uint8_t { unknown, created, destroyed, trimmed };
+
+/// What happened to pools of memory (cudaMemPool_t), and how full they were then.
+struct MemoryPoolEventColumns {
+  std::vector<Nanoseconds> time_ns;
+  std::vector<RowIndex> process;  ///< row of Trace::processes; kNoRow: unknown
+  std::vector<RowIndex> device;   ///< kNoRow: unknown
+  std::vector<PoolOperation> operation;
+  std::vector<std::uint64_t> pool;                    ///< its address, as memory events name it
+  std::vector<std::int64_t> bytes;                    ///< it holds; kUnknown: not recorded
+  std::vector<std::int64_t> used_bytes;               ///< of them given out
+  std::vector<std::int64_t> release_threshold_bytes;  ///< it keeps as many when trimmed
+
+  std::size_t size() const { return time_ns.size(); }
+};
+
+enum class MigrationKind : std::uint8_t {
+  unknown,
+  host_to_device,  ///< bytes moved
+  device_to_host,
+  device_to_device,
+  cpu_fault,  ///< page faults, counted
+  gpu_fault,
+  thrashing,
+  throttling,
+  remote_map
+};
+
+/// Managed memory on the move: transfers and faults. Not GPU work: it happens beside it.
+struct MigrationColumns {
+  std::vector<Nanoseconds> start_ns;
+  std::vector<Nanoseconds> end_ns;
+  std::vector<MigrationKind> kind;
+  std::vector<RowIndex> source_device;  ///< kNoRow: the host, or unknown
+  std::vector<RowIndex> target_device;
+  std::vector<std::int64_t> value;  ///< bytes of a transfer, number of faults
+  std::vector<std::uint64_t> address;
+
+  std::size_t size() const { return start_ns.size(); }
+};
+
+/// The GPU, looked at from outside now and then (NVML). kUnknown: not told.
+struct GpuSampleColumns {
+  std::vector<Nanoseconds> time_ns;
+  std::vector<RowIndex> device;  ///< row of Trace::devices, always valid
+  std::vector<std::int64_t> sm_clock_mhz;
+  std::vector<std::int64_t> memory_clock_mhz;
+  std::vector<std::int64_t> power_mw;
+  std::vector<std::int64_t> temperature_c;
+  std::vector<std::int64_t> throttle_reasons;  ///< NVML's bit mask
+  std::vector<std::int64_t> memory_used_bytes;
+  std::vector<std::int64_t> busy_percent;       ///< NVML's "utilization.gpu"
+  std::vector<std::int64_t> foreign_processes;  ///< that use the GPU and are not recorded here
+
+  std::size_t size() const { return time_ns.size(); }
+};
+
+/// What a host thread did up to `time_ns`, since it began (Linux: schedstat). kUnknown: not told.
+struct ThreadSampleColumns {
+  std::vector<Nanoseconds> time_ns;
+  std::vector<RowIndex> thread;           ///< row of Trace::threads, always valid
+  std::vector<std::int64_t> on_cpu_ns;    ///< it ran
+  std::vector<std::int64_t> runnable_ns;  ///< it could have run and waited for a CPU
+  std::vector<std::int64_t> timeslices;   ///< times that it got a CPU
+  std::vector<std::int64_t> last_cpu;
+
+  std::size_t size() const { return time_ns.size(); }
+};
+
+/// Numbers over time: NVTX counters (of a thread's process), hardware counters (of a device).
+struct CounterSampleColumns {
+  std::vector<Nanoseconds> time_ns;
+  std::vector<RowIndex> metric;   ///< row of Trace::counter_metrics, always valid
+  std::vector<RowIndex> device;   ///< kNoRow: not of a device
+  std::vector<RowIndex> process;  ///< kNoRow: not of a process
+  std::vector<double> value;
+
+  std::size_t size() const { return time_ns.size(); }
+};
+
+/// Intervals in which a process was recorded. A process without any was recorded all along.
+struct WindowColumns {
+  std::vector<Nanoseconds> start_ns;
+  std::vector<Nanoseconds> end_ns;
+  std::vector<RowIndex> process;  ///< row of Trace::processes, always valid
+  std::vector<StringId> reason;   ///< what opened it: "range decode_step", "control", "budget" …
+
+  std::size_t size() const { return start_ns.size(); }
+};
+
+/// What the recorder did to itself: kinds switched off by the budget, a size limit reached, a clock
+/// that was set.
+struct CaptureEventColumns {
+  std::vector<Nanoseconds> time_ns;
+  std::vector<RowIndex> process;    ///< row of Trace::processes; kNoRow: all
+  std::vector<StringId> kind;       ///< stable, snake_case
+  std::vector<StringId> detail;     ///< a sentence
+  std::vector<std::int64_t> value;  ///< what the kind says it is; kUnknown: none
+
+  std::size_t size() const { return time_ns.size(); }
+};
+
+/// One moment on the clocks of a process. Times of the trace are on CUPTI's.
+struct ClockPairColumns {
+  std::vector<RowIndex> process;  ///< row of Trace::processes, always valid
+  std::vector<Nanoseconds> realtime_ns;
+  std::vector<Nanoseconds> monotonic_ns;
+  std::vector<Nanoseconds> cupti_ns;        ///< kUnknown: no CUPTI
+  std::vector<Nanoseconds> uncertainty_ns;  ///< between the first and the last look
+
+  std::size_t size() const { return process.size(); }
 };
 
 /// What a communication kernel said it moved. Elements, not bytes: the source counts so.

@@ -75,6 +75,18 @@ Finding check_dimensions(const Trace& trace) {
     for (const RowIndex node : {trace.graph_edges[i].source, trace.graph_edges[i].target})
       if (auto bad = check("graph_edges", i, "a node", node, trace.graph_nodes.size(), false))
         return bad;
+  for (std::size_t i = 0; i < trace.stack_frames.size(); ++i) {
+    const StackFrame& frame = trace.stack_frames[i];
+    // Frames stand behind their parents, which also rules out circles.
+    if (auto bad = check("stack_frames", i, "parent", frame.parent, i, true)) return bad;
+    for (const StringId id : {frame.function, frame.module})
+      if (auto bad = check("stack_frames", i, "a string", id, strings, false)) return bad;
+  }
+  for (std::size_t i = 0; i < trace.counter_metrics.size(); ++i) {
+    const CounterMetric& metric = trace.counter_metrics[i];
+    for (const StringId id : {metric.name, metric.unit, metric.description})
+      if (auto bad = check("counter_metrics", i, "a string", id, strings, false)) return bad;
+  }
   for (std::size_t i = 0; i < trace.quality.size(); ++i) {
     const QualityNote& note = trace.quality[i];
     if (auto bad = check("quality", i, "process", note.process, trace.processes.size(), true))
@@ -107,6 +119,10 @@ std::size_t referred_size(const Trace& trace, ColumnRole role) {
       return trace.kernels.size();
     case ColumnRole::process:
       return trace.processes.size();
+    case ColumnRole::stack_frame:
+      return trace.stack_frames.size();
+    case ColumnRole::counter_metric:
+      return trace.counter_metrics.size();
     case ColumnRole::value:
       return 0;
   }
@@ -118,9 +134,18 @@ bool always_valid(ColumnRole role) {
   switch (role) {
     case ColumnRole::string:
     case ColumnRole::kernel:
+    case ColumnRole::stack_frame:
+    case ColumnRole::counter_metric:
       return true;
+    case ColumnRole::range:
+      return std::is_same_v<Table, RangePayloadColumns>;
+    case ColumnRole::process:
+      return std::is_same_v<Table, ModuleColumns> || std::is_same_v<Table, WindowColumns> ||
+             std::is_same_v<Table, ClockPairColumns>;
+    case ColumnRole::device:
+      return std::is_same_v<Table, GpuSampleColumns>;
     case ColumnRole::thread:
-      return !std::is_same_v<Table, OverheadColumns>;
+      return !std::is_same_v<Table, OverheadColumns> && !std::is_same_v<Table, MemoryEventColumns>;
     case ColumnRole::stream:
       return std::is_base_of_v<ActivityColumns, Table> || std::is_same_v<Table, CudaEventColumns>;
     default:

@@ -149,6 +149,19 @@ void resolve_cuda_events(Trace& trace, const CallIndex& calls) {
   }
 }
 
+// A memory event names no process; its stream does, or there is only one.
+void resolve_memory_events(Trace& trace, const CallIndex& calls) {
+  MemoryEventColumns& memory = trace.memory_events;
+  for (RowIndex row = 0; row < memory.size(); ++row) {
+    if (memory.correlation[row] == kUnknown) continue;
+    RowIndex process = trace.processes.size() == 1 ? 0 : kNoRow;
+    if (memory.stream[row] != kNoRow) process = trace.process_of_stream(memory.stream[row]);
+    memory.call[row] = calls.find(process, memory.correlation[row], memory.time_ns[row]);
+    if (memory.call[row] != kNoRow && memory.thread[row] == kNoRow)
+      memory.thread[row] = trace.api_calls.thread[memory.call[row]];
+  }
+}
+
 }  // namespace
 
 void resolve_correlations(Trace& trace, const std::vector<std::int64_t>& record_correlation) {
@@ -156,8 +169,10 @@ void resolve_correlations(Trace& trace, const std::vector<std::int64_t>& record_
   resolve_activities(trace, calls, trace.kernels);
   resolve_activities(trace, calls, trace.copies);
   resolve_activities(trace, calls, trace.fills);
+  resolve_activities(trace, calls, trace.graph_launches);
   resolve_syncs(trace, calls, record_correlation);
   resolve_cuda_events(trace, calls);
+  resolve_memory_events(trace, calls);
 }
 
 }  // namespace gprofml::profile

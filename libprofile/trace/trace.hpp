@@ -100,6 +100,24 @@ struct GraphEdge {
   auto operator<=>(const GraphEdge&) const = default;
 };
 
+/// A frame of call stacks, with all that called it: stacks share their outer frames. Calls name
+/// their innermost frame.
+struct StackFrame {
+  RowIndex parent = kNoRow;  ///< row of Trace::stack_frames that called this one; kNoRow: outermost
+  StringId function = 0;     ///< demangled; 0: not known
+  StringId module = 0;       ///< file of program or library, or of a Python function; 0: not known
+  std::int64_t offset = kUnknown;  ///< in the module, where the function is not known
+  auto operator<=>(const StackFrame&) const = default;
+};
+
+/// What a counter sample counts.
+struct CounterMetric {
+  StringId name = 0;
+  StringId unit = 0;
+  StringId description = 0;
+  auto operator<=>(const CounterMetric&) const = default;
+};
+
 /// One thing the reader or recorder wants known about the data: events it could not use, records
 /// that were dropped. `code` is stable and machine-readable, `detail` is for people.
 struct QualityNote {
@@ -138,18 +156,32 @@ struct Trace {
   std::vector<LaunchConfig> launch_configs;
   std::vector<GraphNode> graph_nodes;
   std::vector<GraphEdge> graph_edges;
+  std::vector<StackFrame> stack_frames;  ///< a frame stands behind its parent
+  std::vector<CounterMetric> counter_metrics;
   std::vector<QualityNote> quality;
 
   KernelColumns kernels;
   CopyColumns copies;
   FillColumns fills;
+  GraphLaunchColumns graph_launches;
   ApiCallColumns api_calls;
   RangeColumns ranges;
   SyncColumns syncs;
   CudaEventColumns cuda_events;
   OverheadColumns overheads;
   MemoryEventColumns memory_events;
+  MemoryPoolEventColumns memory_pool_events;
+  MigrationColumns migrations;
   CollectiveColumns collectives;
+  RangePayloadColumns range_payloads;
+  CallStackColumns call_stacks;
+  ModuleColumns modules;
+  GpuSampleColumns gpu_samples;
+  ThreadSampleColumns thread_samples;
+  CounterSampleColumns counter_samples;
+  WindowColumns windows;
+  CaptureEventColumns capture_events;
+  ClockPairColumns clock_pairs;
 
   StringId intern(std::string_view text) { return strings.intern(text); }
   std::string_view text(StringId id) const { return strings.view(id); }
@@ -166,10 +198,10 @@ struct Trace {
 void canonicalise(Trace& trace);
 
 /// Resolves `launch` of all GPU work, `call` / `event_record` of synchronisations and `call` of
-/// CUDA events from correlation ids, within each process. Of several calls with one id the
-/// outermost that started last before the work is taken, or the first when none did (ids are reused
-/// and wrap). `record_correlation[i]` is the correlation id of the cudaEventRecord that sync row i
-/// awaited. Rows that carry no correlation id are left as they are.
+/// CUDA events and memory events from correlation ids, within each process. Of several calls with
+/// one id the outermost that started last before the work is taken, or the first when none did (ids
+/// are reused and wrap). `record_correlation[i]` is the correlation id of the cudaEventRecord that
+/// sync row i awaited. Rows that carry no correlation id are left as they are.
 void resolve_correlations(Trace& trace, const std::vector<std::int64_t>& record_correlation);
 
 /// Appends `other` to `trace`: devices with the same identity (UUID, else host and PCI bus) become

@@ -65,6 +65,8 @@ class TraceBuilder {
     ranges.kind.push_back(kind);
     ranges.domain.push_back(0);
     ranges.external_id.push_back(profile::kUnknown);
+    ranges.category.push_back(0);
+    ranges.color.push_back(profile::kUnknown);
   }
 
   void op(std::string_view name, std::int64_t thread, std::int64_t start, std::int64_t end) {

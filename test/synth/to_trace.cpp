@@ -91,6 +91,8 @@ class Recorder {
     rows.kind.push_back(range.kind);
     rows.domain.push_back(0);
     rows.external_id.push_back(range.external_id);
+    rows.category.push_back(0);
+    rows.color.push_back(profile::kUnknown);
   }
 
   void add_call(const Call& call) {

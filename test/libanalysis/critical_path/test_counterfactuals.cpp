@@ -218,6 +218,8 @@ TEST_CASE("a Python frame or an op that ends last changes nothing but the end") 
       r.kind.push_back(kind);
       r.domain.push_back(0);
       r.external_id.push_back(profile::kUnknown);
+      r.category.push_back(0);
+      r.color.push_back(profile::kUnknown);
       profile::canonicalise(trace);
     };
     add_range(profile::RangeKind::python_function, 5'000'000);

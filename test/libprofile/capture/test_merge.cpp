@@ -12,6 +12,44 @@ using profile::RowIndex;
 using profile::Trace;
 using Texts = std::vector<std::string>;
 
+TEST_CASE("a short kernel says what a kernel says") {
+  RecordedProcess p;
+  p.device(0, 0xab);
+  p.context(1, 0, 7);
+  spool::Place place{};
+  place.id = 4;
+  place.context = 1;
+  place.stream = 13;
+  p.spool.add(place);
+  spool::ShortKernel kernel{};
+  kernel.start_ns = 1'000'000'000'000;
+  kernel.duration_ns = 0xffffffffU;
+  kernel.graph_node = 77;
+  kernel.graph = 3;
+  kernel.name = p.spool.string("_Z5saxpyifPKfPf");
+  kernel.place = 4;
+  kernel.correlation = 5;
+  kernel.launch_config = spool::kNoId;
+  p.spool.add(kernel);
+  p.kernel("_Z5saxpyifPKfPf", 13, 1'000'000'000'000, 1'004'294'967'295, 5, 3, 77);
+  kernel.place = 5;  // never written
+  p.spool.add(kernel);
+  p.end();
+
+  const profile::Recording recording = merged(p);
+  const Trace& t = recording.trace;
+  CHECK(notes_of(t) == Texts{"unplaced_records"});
+  REQUIRE(t.kernels.size() == 2);
+  CHECK(t.kernels.start_ns[0] == t.kernels.start_ns[1]);
+  CHECK(t.kernels.end_ns[0] == 1'004'294'967'295);
+  CHECK(t.kernels.end_ns[1] == 1'004'294'967'295);
+  CHECK(t.kernels.name[0] == t.kernels.name[1]);
+  CHECK(t.kernels.stream[0] == t.kernels.stream[1]);
+  CHECK(t.kernels.correlation[0] == t.kernels.correlation[1]);
+  CHECK(t.kernels.graph_node[0] == 0);
+  CHECK(t.kernels.graph_node[1] == 0);
+}
+
 TEST_CASE("a process with one of everything") {
   RecordedProcess p;
   p.spool.fact("level", "1");

@@ -77,6 +77,14 @@ struct KindOf<spool::Kernel> {
   static constexpr auto value = spool::RecordKind::kernel;
 };
 template <>
+struct KindOf<spool::Place> {
+  static constexpr auto value = spool::RecordKind::place;
+};
+template <>
+struct KindOf<spool::ShortKernel> {
+  static constexpr auto value = spool::RecordKind::short_kernel;
+};
+template <>
 struct KindOf<spool::Copy> {
   static constexpr auto value = spool::RecordKind::copy;
 };

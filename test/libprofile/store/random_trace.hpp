@@ -1,12 +1,15 @@
 // Traces that fill every column of every table, NULLs and extremes included.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
 #include <random>
 #include <string>
+#include <type_traits>
 
+#include "libprofile/trace/column_roles.hpp"
 #include "libprofile/trace/trace.hpp"
 
 namespace gprofml::test {
@@ -30,6 +33,7 @@ class RandomTrace {
     add_overheads();
     add_memory_events();
     add_collectives();
+    add_recording();
     trace_.clock.bound_ns = any_integer();
     trace_.meta = {{"tool", "random"},
                    {"", "empty key"},
@@ -127,6 +131,8 @@ class RandomTrace {
       trace_.ranges.kind.push_back(one_of(profile::RangeKind::python_function));
       trace_.ranges.domain.push_back(name());
       trace_.ranges.external_id.push_back(any_integer());
+      trace_.ranges.category.push_back(name());
+      trace_.ranges.color.push_back(any_integer());
     }
   }
 
@@ -219,12 +225,18 @@ class RandomTrace {
     profile::MemoryEventColumns& memory = trace_.memory_events;
     for (std::size_t i = some(); i > 0; --i) {
       memory.time_ns.push_back(any_integer());
-      memory.thread.push_back(row_of(trace_.threads.size()));
+      memory.thread.push_back(row_or_none(trace_.threads.size()));
       memory.device.push_back(row_or_none(trace_.devices.size()));
       memory.bytes.push_back(any_integer());
       memory.address.push_back(random_());
       memory.total_allocated.push_back(any_integer());
       memory.total_reserved.push_back(any_integer());
+      memory.memory.push_back(one_of(profile::MemoryKind::device_static));
+      memory.stream.push_back(row_or_none(trace_.streams.size()));
+      memory.call.push_back(row_or_none(trace_.api_calls.size()));
+      memory.pool.push_back(random_());
+      memory.source.push_back(name());
+      memory.correlation.push_back(any_integer());
     }
   }
 
@@ -240,6 +252,68 @@ class RandomTrace {
       collectives.group_size.push_back(any_integer());
       collectives.ranks.push_back(name());
     }
+  }
+
+  /// What only our own recordings hold: whatever column a table has is filled by its role.
+  void add_recording() {
+    for (std::size_t i = some(); i > 0; --i) {
+      const std::size_t parents = trace_.stack_frames.size();
+      trace_.stack_frames.push_back(
+          {parents == 0 ? profile::kNoRow : row_or_none(parents), name(), name(), any_integer()});
+      trace_.counter_metrics.push_back({name(), name(), name()});
+    }
+    fill(trace_.graph_launches);
+    fill(trace_.memory_pool_events);
+    fill(trace_.migrations);
+    fill(trace_.range_payloads);
+    fill(trace_.call_stacks);
+    fill(trace_.modules);
+    fill(trace_.gpu_samples);
+    fill(trace_.thread_samples);
+    fill(trace_.counter_samples);
+    fill(trace_.windows);
+    fill(trace_.capture_events);
+    fill(trace_.clock_pairs);
+  }
+
+  template <class Table>
+  void fill(Table& table) {
+    for (std::size_t i = some(); i > 0; --i) {
+      profile::visit_columns(table, [this](const char*, auto& column, profile::ColumnRole role) {
+        using Value = typename std::decay_t<decltype(column)>::value_type;
+        column.push_back(this->template value_of<Value>(role));
+      });
+      if constexpr (requires { table.end_ns; }) {
+        table.start_ns.pop_back();
+        table.end_ns.pop_back();
+        add_times(table);
+      }
+    }
+  }
+
+  template <class Value>
+  Value value_of(profile::ColumnRole role) {
+    if constexpr (std::is_same_v<Value, profile::RowIndex>) {
+      if (role == profile::ColumnRole::string) return name();
+      if (role == profile::ColumnRole::value) return static_cast<Value>(random_());
+      return row_of(smallest_table());
+    } else if constexpr (std::is_enum_v<Value>) {
+      return static_cast<Value>(below(4));  // no enum here has fewer values
+    } else if constexpr (std::is_same_v<Value, double>) {
+      return below(2) == 0 ? -0.5 : static_cast<double>(random_());
+    } else if constexpr (std::is_same_v<Value, std::uint64_t>) {
+      return random_();
+    } else {
+      return any_integer();
+    }
+  }
+
+  /// Rows that every table has.
+  std::size_t smallest_table() const {
+    return std::min({trace_.processes.size(), trace_.threads.size(), trace_.devices.size(),
+                     trace_.streams.size(), trace_.api_calls.size(), trace_.ranges.size(),
+                     trace_.graph_nodes.size(), trace_.kernels.size(), trace_.stack_frames.size(),
+                     trace_.counter_metrics.size()});
   }
 
   std::mt19937_64 random_;

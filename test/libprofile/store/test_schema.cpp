@@ -93,13 +93,42 @@ TEST_CASE("docs/run-db.md names the tables, columns and types of the schema") {
 TEST_CASE("the schema has the tables that the architecture names") {
   const RunDb db(profile::Trace{});
   const auto names = db.names("table");
-  const std::set<std::string> expected{
-      "meta",           "process",        "thread",         "device",     "context",
-      "stream",         "string",         "launch_config",  "kernel",     "copy",
-      "fill",           "api_call",       "sync",           "cuda_event", "range",
-      "range_payload",  "memory_event",   "graph_node",     "graph_edge", "environment_sample",
-      "counter_metric", "counter_sample", "kernel_counter", "collective", "clock_pair",
-      "overhead",       "quality"};
+  const std::set<std::string> expected{"meta",
+                                       "process",
+                                       "thread",
+                                       "device",
+                                       "context",
+                                       "stream",
+                                       "string",
+                                       "launch_config",
+                                       "kernel",
+                                       "copy",
+                                       "fill",
+                                       "api_call",
+                                       "sync",
+                                       "cuda_event",
+                                       "range",
+                                       "range_payload",
+                                       "memory_event",
+                                       "graph_node",
+                                       "graph_edge",
+                                       "gpu_sample",
+                                       "counter_metric",
+                                       "counter_sample",
+                                       "kernel_counter",
+                                       "collective",
+                                       "clock_pair",
+                                       "overhead",
+                                       "quality",
+                                       "thread_sample",
+                                       "memory_pool_event",
+                                       "migration",
+                                       "graph_launch",
+                                       "stack_frame",
+                                       "call_stack",
+                                       "module",
+                                       "window",
+                                       "capture_event"};
   CHECK(std::set<std::string>(names.begin(), names.end()) == expected);
   CHECK(columns_of(db, "table")["kernel"].size() <= 12);
 }
@@ -171,8 +200,8 @@ profile::Trace one_kernel() {
   trace.api_calls = {{100}, {110}, {trace.intern("cudaLaunchKernel")},
                      {0},   {99},  {profile::ApiKind::runtime},
                      {0}};
-  trace.ranges = {{90}, {400}, {trace.intern("aten::mm")}, {0}, {profile::RangeKind::op},
-                  {0},  {12}};
+  trace.ranges = {{90}, {400}, {trace.intern("aten::mm")}, {0}, {profile::RangeKind::op}, {0},
+                  {12}, {0},   {profile::kUnknown}};
   profile::KernelColumns& kernels = trace.kernels;
   kernels.start_ns = {150};
   kernels.end_ns = {175};

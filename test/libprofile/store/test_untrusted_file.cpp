@@ -116,8 +116,20 @@ TEST_CASE("what a later minor version adds is ignored") {
       "COLUMN hash TEXT;"
       "CREATE INDEX by_name ON kernel(name); CREATE VIEW mine AS SELECT * FROM kernel_named;"
       "CREATE TRIGGER kernel AFTER INSERT ON kernel BEGIN SELECT 1; END; ANALYZE; DROP TABLE "
-      "environment_sample");
+      "kernel_counter");
   CHECK(first_difference(random_trace(21), profile::read_run_db(edited.path)) == "");
+}
+
+TEST_CASE("files from before a table was added read as if it were empty") {
+  const Edited edited(
+      "DROP TABLE gpu_sample; DROP TABLE window; DROP TABLE call_stack; DROP TABLE "
+      "graph_launch;");
+  profile::Trace expected = random_trace(21);
+  expected.gpu_samples = {};
+  expected.windows = {};
+  expected.call_stacks = {};
+  expected.graph_launches = {};
+  CHECK(first_difference(expected, profile::read_run_db(edited.path)) == "");
 }
 
 TEST_CASE("files from before a column was added read as if it said nothing") {

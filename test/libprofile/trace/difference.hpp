@@ -53,22 +53,20 @@ inline std::string first_difference(const profile::Trace& a, const profile::Trac
   if (a.launch_configs != b.launch_configs) return "launch_configs";
   if (a.graph_nodes != b.graph_nodes) return "graph_nodes";
   if (a.graph_edges != b.graph_edges) return "graph_edges";
+  if (a.stack_frames != b.stack_frames) return "stack_frames";
+  if (a.counter_metrics != b.counter_metrics) return "counter_metrics";
   if (a.quality != b.quality) return "quality";
   std::vector<std::string> tables;
   const auto compare = [&](const char* name, const auto& left, const auto& right) {
     const std::string found = detail::table_difference(name, left, right, sequence);
     if (!found.empty()) tables.push_back(found);
   };
-  compare("kernels", a.kernels, b.kernels);
-  compare("copies", a.copies, b.copies);
-  compare("fills", a.fills, b.fills);
-  compare("api_calls", a.api_calls, b.api_calls);
-  compare("ranges", a.ranges, b.ranges);
-  compare("syncs", a.syncs, b.syncs);
-  compare("cuda_events", a.cuda_events, b.cuda_events);
-  compare("overheads", a.overheads, b.overheads);
-  compare("memory_events", a.memory_events, b.memory_events);
-  compare("collectives", a.collectives, b.collectives);
+  std::vector<const void*> others;
+  profile::visit_event_tables(b, [&](const char*, const auto& table) { others.push_back(&table); });
+  std::size_t next = 0;
+  profile::visit_event_tables(a, [&](const char* name, const auto& table) {
+    compare(name, table, *static_cast<std::decay_t<decltype(table)> const*>(others[next++]));
+  });
   return tables.empty() ? "" : tables.front();
 }
 

@@ -57,6 +57,8 @@ class TraceBuilder {
     ranges.kind.push_back(profile::RangeKind::op);
     ranges.domain.push_back(0);
     ranges.external_id.push_back(profile::kUnknown);
+    ranges.category.push_back(0);
+    ranges.color.push_back(profile::kUnknown);
     return static_cast<profile::RowIndex>(ranges.size() - 1);
   }
 
