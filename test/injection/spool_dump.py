@@ -37,6 +37,7 @@ RECORDS = {
          "id name uuid mig_uuid memory_bytes multiprocessors compute_major compute_minor _"),
     17: ("context", "<IIII", "id device null_stream _"),
     18: ("stream", "<IIiIII", "context id priority flag correlation _"),
+    19: ("place", "<IIII", "id device context stream"),
     32: ("kernel", "<qqQIIIIIIII",
          "start_ns end_ns graph_node graph name device context stream correlation launch_config _"),
     33: ("copy", "<qqQQIIIIIIIBBBB",
@@ -53,6 +54,8 @@ RECORDS = {
     38: ("overhead", "<qqIIII", "start_ns end_ns overhead_kind tid correlation _"),
     39: ("graph_node", "<qQQIIII", "time_ns node original_node graph original_graph type tid"),
     40: ("graph_edge", "<QQ", "source target"),
+    41: ("short_kernel", "<qQIIIIII",
+         "start_ns graph_node duration_ns graph name place correlation launch_config"),
     48: ("range_push", "<qIIII", "time_ns tid domain name category"),
     49: ("range_pop", "<qII", "time_ns tid domain"),
     50: ("range_start", "<qQIIII", "time_ns id tid domain name category"),
@@ -115,6 +118,7 @@ class _Reader:
         self.strings = {0: ""}
         self.domains = {0: ""}
         self.configs = set()
+        self.places = {}
         self.records = []
 
     def text(self, number, where):
@@ -157,8 +161,21 @@ class _Reader:
             record["domain_name"] = self.domains[record["domain"]]
         if kind == "launch_config":
             self.configs.add(record["id"])
+        if kind == "place":
+            self.places[record["id"]] = record
+        if kind == "short_kernel":
+            self.lengthen(record, where)
         if record.get("launch_config", NO_ID) != NO_ID and record["launch_config"] not in self.configs:
             raise FormatError(f"{where}: launch_config is used before it is written")
+
+    def lengthen(self, record, where):
+        """A short kernel says the same as a kernel: whoever reads the dump sees only those."""
+        if record["place"] not in self.places:
+            raise FormatError(f"{where}: place {record['place']} is used before it is written")
+        place = self.places[record.pop("place")]
+        record.update({key: place[key] for key in ("device", "context", "stream")})
+        record["end_ns"] = record["start_ns"] + record.pop("duration_ns")
+        record["kind"] = "kernel"
 
     def chunk(self, payload, chunk, written_ns, where):
         at = 0
