@@ -8,6 +8,8 @@
 #include "test/simgpu/engine/effects.hpp"
 #include "test/simgpu/engine/graph.hpp"
 #include "test/simgpu/engine/memory.hpp"
+#include "test/simgpu/engine/memory_events.hpp"
+#include "test/simgpu/engine/migration.hpp"
 #include "test/simgpu/engine/model.hpp"
 #include "test/simgpu/engine/timeline.hpp"
 
@@ -33,6 +35,7 @@ CUresult allocate(CUdeviceptr* pointer, std::size_t bytes) {
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   }
   *pointer = allocate_device(*context->device, context, bytes);
+  tell_memory(MemoryOperation::What::allocated, *pointer);
   return *pointer != 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -50,6 +53,10 @@ CUresult allocate_on_host(void** pointer, std::size_t bytes, Memory kind, unsign
   }
   const std::uint64_t address = allocate_host(kind, context, bytes, flags);
   *pointer = reinterpret_cast<void*>(address);
+  tell_memory(MemoryOperation::What::allocated, address);
+  if (kind == Memory::managed && flags == CU_MEM_ATTACH_GLOBAL) {
+    expect_migration(address);
+  }
   return address != 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -87,6 +94,9 @@ CUresult release(std::uint64_t address, Memory kind, Memory other_kind, bool reg
   if (still == nullptr) {
     return CUDA_ERROR_INVALID_VALUE;
   }
+  if (!registered) {
+    tell_memory(MemoryOperation::What::released, address);
+  }
   release_allocation(still);
   return CUDA_SUCCESS;
 }
@@ -112,6 +122,9 @@ CUresult allocate_from(MemoryPool* pool, CUdeviceptr* pointer, std::size_t bytes
     return result;
   }
   *pointer = operation.address;
+  if (stream->capture == nullptr) {
+    tell_memory(MemoryOperation::What::allocated, operation.address, stream);
+  }
   return submit(*stream, std::move(operation));
 }
 
@@ -314,6 +327,7 @@ CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream handle) {
   }
   if (stream->capture == nullptr) {
     allocation_at(pointer)->freeing = true;
+    tell_memory(MemoryOperation::What::released, pointer, stream);
   }
   return submit(*stream, std::move(operation));
 }
@@ -396,7 +410,9 @@ CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
   }
   auto* made = new MemoryPool;
   made->device = device->ordinal;
+  name_pool(*made);
   register_handle(HandleKind::pool, made);
+  tell_pool(PoolOperation::What::created, *made);
   *pool = handle<CUmemoryPool>(made);
   return CUDA_SUCCESS;
 }
@@ -411,6 +427,7 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool) {
   if (device.pool == found) {
     device.pool = &device.default_pool;
   }
+  tell_pool(PoolOperation::What::destroyed, *found);
   forget_handle(HandleKind::pool, found);
   return CUDA_SUCCESS;
 }
@@ -423,6 +440,7 @@ CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t keep) {
   }
   found->reserved =
       std::min<std::uint64_t>(found->reserved, std::max<std::uint64_t>(found->used, keep));
+  tell_pool(PoolOperation::What::trimmed, *found, keep);
   return CUDA_SUCCESS;
 }
 
@@ -592,7 +610,21 @@ CUresult cuMemPrefetchAsync_v2(CUdeviceptr pointer, size_t bytes, CUmemLocation 
   }
   Operation operation;  // pages move; CUPTI has no copy record for it
   operation.duration_ns = model().pinned_to_device.duration_ns(bytes);
-  return submit(*stream, std::move(operation));
+  const std::int64_t duration_ns = operation.duration_ns;
+  Submitted submitted;
+  const CUresult result = submit(*stream, std::move(operation), &submitted);
+  if (result == CUDA_SUCCESS && !submitted.captured) {
+    Migration moved;
+    moved.to_device = location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+    moved.address = pointer;
+    moved.bytes = bytes;
+    moved.device = moved.to_device ? static_cast<std::uint32_t>(location.id)
+                                   : stream->context->device->ordinal;
+    moved.start_ns = submitted.end_ns - duration_ns;
+    moved.end_ns = submitted.end_ns;
+    migrate_by_prefetch(moved);
+  }
+  return result;
 }
 
 }  // namespace gprofml::simgpu::driver

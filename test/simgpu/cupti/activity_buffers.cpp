@@ -11,6 +11,7 @@
 #include "test/simgpu/cupti/client.hpp"
 #include "test/simgpu/cupti/delivery.hpp"
 #include "test/simgpu/cupti/faults.hpp"
+#include "test/simgpu/cupti/overheads.hpp"
 #include "test/simgpu/cupti/per_thread.hpp"
 
 namespace gprofml::simgpu::cupti {
@@ -93,16 +94,25 @@ void append_record(const void* record, std::size_t size, std::int64_t end_ns) {
   // A client that makes CUDA calls when asked for a buffer would be asked again, without end.
   if (asking_client || drops_next_record()) return drop();
   BufferQueue& queue = queue_of_this_thread();
+  bool asked = false;
   while (!queue.append(record, size, end_ns)) {
     Buffer buffer = ask_client(size);
     if (buffer.bytes == nullptr) return drop();
     queue.add(std::move(buffer));
+    asked = true;
   }
+  if (asked) record_buffer_request();
 }
 
 void collect(Flush flush) {
   if (in_forked_child()) return;
   for (const SharedQueue& queue : all_queues()) queue->collect(flush);
+}
+
+bool has_records() {
+  const std::vector<SharedQueue> all = all_queues();
+  return std::any_of(all.begin(), all.end(),
+                     [](const SharedQueue& queue) { return queue->has_records(); });
 }
 
 std::size_t take_dropped_records() {

@@ -40,6 +40,9 @@ enum class Flush : std::uint8_t {
 /// Takes buffers from all queues and puts them on their way to the client; does not wait.
 void collect(Flush flush);
 
+/// Whether any queue holds a record.
+bool has_records();
+
 /// Records dropped since the last call.
 std::size_t take_dropped_records();
 

@@ -96,6 +96,11 @@ void BufferQueue::collect(Flush flush) {
   }
 }
 
+bool BufferQueue::has_records() {
+  const std::lock_guard lock{mutex_};
+  return !full_.empty() || (current_ && current_->records != 0);
+}
+
 void BufferQueue::end_thread() {
   const std::lock_guard lock{mutex_};
   thread_has_ended_ = true;

@@ -44,6 +44,8 @@ class BufferQueue {
 
   void collect(Flush flush);
 
+  bool has_records();
+
   /// The thread has ended: its buffer will not grow any more.
   void end_thread();
 

@@ -6,6 +6,7 @@
 #include "test/simgpu/cupti/client.hpp"
 #include "test/simgpu/cupti/delivery.hpp"
 #include "test/simgpu/cupti/faults.hpp"
+#include "test/simgpu/cupti/overheads.hpp"
 
 using namespace gprofml::simgpu::cupti;
 
@@ -15,6 +16,7 @@ CUptiResult flush_all(std::uint32_t flag) {
   if (client().buffer_completed.load() == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
   if (in_forked_child()) return CUPTI_SUCCESS;
   while (flush_hangs_fault()) pause();
+  record_buffer_flush();
   const bool forced = (flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0;
   collect(forced ? Flush::forced : Flush::finished);
   wait_until_delivered();

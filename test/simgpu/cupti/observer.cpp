@@ -8,7 +8,6 @@
 #include "test/simgpu/cupti/calls.hpp"
 #include "test/simgpu/cupti/client.hpp"
 #include "test/simgpu/cupti/control.hpp"
-#include "test/simgpu/cupti/graph_launches.hpp"
 #include "test/simgpu/cupti/initial_records.hpp"
 #include "test/simgpu/cupti/records.hpp"
 #include "test/simgpu/cupti/resource_callbacks.hpp"
@@ -28,7 +27,6 @@ class CuptiObserver final : public Observer {
   void api_exit(const ApiCall& call) override {
     if (in_forked_child()) return;
     notice_initialisation();
-    finish_graph_launch(call.correlation);
     record(call);
     call_ended(call);
     tell_fatal_error_once();
@@ -36,18 +34,23 @@ class CuptiObserver final : public Observer {
 
   void submitted(const Kernel& kernel) override {
     record_function(kernel);
-    if (!joins_graph_launch(kernel.at)) record(kernel);
+    if (!is_within_whole_graph(kernel.at)) record(kernel);
   }
 
   void submitted(const Copy& copy) override {
-    if (!joins_graph_launch(copy.at)) record(copy);
+    if (!is_within_whole_graph(copy.at)) record(copy);
   }
 
   void submitted(const Fill& fill) override {
-    if (!joins_graph_launch(fill.at)) record(fill);
+    if (!is_within_whole_graph(fill.at)) record(fill);
   }
 
   void recorded(const EventRecord& event) override { record(event); }
+  void changed(const MemoryOperation& operation) override { record(operation); }
+  void changed(const PoolOperation& operation) override { record(operation); }
+  void launched(const GraphLaunch& launch) override { record(launch); }
+  void migrated(const Migration& migration) override { record(migration); }
+  void waited(const QueueFull& wait) override { record(wait); }
 
   void synchronised(const Sync& sync) override {
     record(sync);

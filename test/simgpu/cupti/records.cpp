@@ -15,20 +15,12 @@
 #include "test/simgpu/cupti/client.hpp"
 #include "test/simgpu/cupti/external_correlation.hpp"
 #include "test/simgpu/cupti/faults.hpp"
+#include "test/simgpu/cupti/record_building.hpp"
 #include "test/simgpu/cupti/selection.hpp"
 #include "test/simgpu/cupti/translation.hpp"
 
 namespace gprofml::simgpu::cupti {
 namespace {
-
-/// All bytes zero, padding too, as in a zeroed buffer.
-template <typename Record>
-Record zeroed(CUpti_ActivityKind kind) {
-  Record record;
-  std::memset(&record, 0, sizeof record);
-  record.kind = kind;
-  return record;
-}
 
 /// The members that every GPU activity has under the same name.
 template <typename Record>
@@ -93,6 +85,18 @@ void record_peer_copy(const Copy& copy) {
   record.channelType = CUPTI_CHANNEL_TYPE_ASYNC_MEMCPY;
   place(record, copy.at);
   append(record, copy.at.end_ns);
+}
+
+/// What is known of a full command buffer: a channel a stream, as elsewhere. For ever, since
+/// records point at it.
+CUpti_ActivityOverheadCommandBufferFullData* command_buffer(std::uint32_t channel) {
+  static std::mutex mutex;
+  static auto& all = *new std::map<std::uint32_t, CUpti_ActivityOverheadCommandBufferFullData>;
+  const std::lock_guard lock{mutex};
+  return &all.try_emplace(channel,
+                          CUpti_ActivityOverheadCommandBufferFullData{0, channel,
+                                                                      CUPTI_CHANNEL_TYPE_COMPUTE})
+              .first->second;
 }
 
 }  // namespace
@@ -241,20 +245,25 @@ void record(const StreamInfo& stream) {
   append(record);
 }
 
+bool is_within_whole_graph(const Placement& at) {
+  return at.graph_id != 0 && wants(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, at.context_id);
+}
+
 void record(const GraphLaunch& launch) {
+  if (!wants(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, launch.at.context_id)) return;
   auto record = zeroed<CUpti_ActivityGraphTrace2>(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
-  record.correlationId = launch.first.correlation;
-  record.deviceId = launch.first.device;
-  record.graphId = launch.first.graph_id;
-  record.contextId = launch.first.context_id;
-  record.streamId = launch.first.stream_id;
-  record.endDeviceId = launch.last.device;
-  record.endContextId = launch.last.context_id;
+  record.correlationId = launch.at.correlation;
+  record.deviceId = launch.at.device;
+  record.graphId = launch.at.graph_id;
+  record.contextId = launch.at.context_id;
+  record.streamId = launch.at.stream_id;
+  record.endDeviceId = launch.at.device;
+  record.endContextId = launch.at.context_id;
   if (!loses_next_timestamps()) {
-    record.start = client_time(launch.first.start_ns);
-    record.end = client_time(launch.last.end_ns);
+    record.start = client_time(launch.at.start_ns);
+    record.end = client_time(launch.at.end_ns);
   }
-  append(record, launch.last.end_ns);
+  append(record, launch.at.end_ns);
 }
 
 void record_context_overhead(const ContextInfo& context, const ApiCall* call) {
@@ -268,6 +277,21 @@ void record_context_overhead(const ContextInfo& context, const ApiCall* call) {
   record.start = client_time(call != nullptr ? call->start_ns : now);
   record.end = client_time(now);
   record.correlationId = call != nullptr ? call->correlation : 0;
+  append(record);
+}
+
+void record(const QueueFull& wait) {
+  if (!wants(CUPTI_ACTIVITY_KIND_OVERHEAD, wait.context_id)) return;
+  auto record = zeroed<CUpti_ActivityOverhead3>(CUPTI_ACTIVITY_KIND_OVERHEAD);
+  record.overheadKind = CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL;
+  record.objectKind = CUPTI_ACTIVITY_OBJECT_STREAM;
+  record.objectId.dcs.deviceId = wait.device;
+  record.objectId.dcs.contextId = wait.context_id;
+  record.objectId.dcs.streamId = wait.stream_id;
+  record.start = client_time(wait.start_ns);
+  record.end = client_time(wait.end_ns);
+  record.correlationId = wait.correlation;
+  record.overheadData = command_buffer(wait.stream_id);
   append(record);
 }
 

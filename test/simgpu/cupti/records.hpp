@@ -18,12 +18,14 @@ void record(const DeviceInfo& device);
 void record(const ContextInfo& context);
 void record(const StreamInfo& stream);
 
-/// One launch of an executable graph as a whole.
-struct GraphLaunch {
-  Placement first;  ///< of the node that starts first
-  Placement last;   ///< of the node that ends last
-};
 void record(const GraphLaunch& launch);
+void record(const MemoryOperation& operation);
+void record(const PoolOperation& operation);
+void record(const Migration& migration);
+void record(const QueueFull& wait);
+
+/// Whether the activity is a node of a graph that is traced as a whole: it has no record then.
+bool is_within_whole_graph(const Placement& at);
 
 /// The time that CUPTI itself took to get ready for a context.
 void record_context_overhead(const ContextInfo& context, const ApiCall* call);

@@ -22,6 +22,8 @@ Flag runtime_calls[CUPTI_RUNTIME_TRACE_CBID_SIZE];
 Flag latency_timestamps{false};
 Flag event_timestamps{false};
 Flag unsuccessful_queries{true};
+Flag allocation_source{false};
+Flag managed_counters[CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_COUNT];
 
 /// Settings for single contexts, which are rare: `any` spares everybody else the lock.
 struct ContextSettings {
@@ -123,7 +125,26 @@ CUptiResult set_for_context(CUcontext context, CUpti_ActivityKind kind, bool val
   return CUPTI_SUCCESS;
 }
 
+/// All or nothing: what is wrong with one counter keeps the others as they are.
+CUptiResult configure_managed(const CUpti_ActivityUnifiedMemoryCounterConfig* config,
+                              std::uint32_t count) {
+  if (config == nullptr || count == 0) return CUPTI_ERROR_INVALID_PARAMETER;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const bool known = config[i].kind > CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_UNKNOWN &&
+                       config[i].kind < CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_COUNT;
+    if (!known) return CUPTI_ERROR_INVALID_PARAMETER;
+  }
+  for (std::uint32_t i = 0; i < count; ++i)
+    managed_counters[config[i].kind] = config[i].enable != 0;
+  mark_in_use();
+  return CUPTI_SUCCESS;
+}
+
 }  // namespace
+
+bool wants_counter(CUpti_ActivityUnifiedMemoryCounterKind kind) {
+  return wants(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER) && managed_counters[kind];
+}
 
 bool wants(CUpti_ActivityKind kind, std::uint32_t context_id) {
   return wanted_in_context(kind, context_id, enabled[kind].load(std::memory_order_relaxed));
@@ -146,13 +167,14 @@ CUpti_ActivityKind wanted_kernel_kind(std::uint32_t context_id) {
 }
 
 Options options() {
-  return {latency_timestamps, event_timestamps, unsuccessful_queries};
+  return {latency_timestamps, event_timestamps, unsuccessful_queries, allocation_source};
 }
 
 void want_nothing() {
   set_all(enabled, false);
   set_all(driver_calls, false);
   set_all(runtime_calls, false);
+  set_all(managed_counters, false);
   ContextSettings& settings = context_settings();
   const std::lock_guard lock{settings.mutex};
   settings.wanted.clear();
@@ -212,11 +234,18 @@ CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t enable) {
   return CUPTI_SUCCESS;
 }
 
-// Accepted, and without effect on a GPU that makes no such records.
-CUptiResult cuptiActivityEnableLaunchAttributes(uint8_t) {
+CUptiResult cuptiActivityEnableAllocationSource(uint8_t enable) {
+  allocation_source = enable != 0;
   return CUPTI_SUCCESS;
 }
-CUptiResult cuptiActivityEnableAllocationSource(uint8_t) {
+
+CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(
+    CUpti_ActivityUnifiedMemoryCounterConfig* config, uint32_t count) {
+  return answer(configure_managed(config, count));
+}
+
+// Accepted, and without effect on a GPU that makes no such records.
+CUptiResult cuptiActivityEnableLaunchAttributes(uint8_t) {
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityEnableDeviceGraph(uint8_t) {

@@ -15,6 +15,9 @@ bool wants(CUpti_ActivityKind kind, std::uint32_t context_id = 0);
 /// Whether the call is to have a record: its id is enabled, one by one or with its whole kind.
 bool wants_record_of(const ApiCall& call);
 
+/// Whether this counter of managed memory is wanted: the kind is enabled, and it was configured.
+bool wants_counter(CUpti_ActivityUnifiedMemoryCounterKind kind);
+
 /// The kind as which kernels are recorded; CUPTI_ACTIVITY_KIND_INVALID: not at all.
 CUpti_ActivityKind wanted_kernel_kind(std::uint32_t context_id);
 
@@ -23,6 +26,7 @@ struct Options {
   bool latency_timestamps = false;
   bool event_timestamps = false;
   bool unsuccessful_queries = true;
+  bool allocation_source = false;
 };
 Options options();
 

@@ -8,6 +8,7 @@
 #include "test/simgpu/engine/clock.hpp"
 #include "test/simgpu/engine/effects.hpp"
 #include "test/simgpu/engine/engine_lock.hpp"
+#include "test/simgpu/engine/launch_queue.hpp"
 #include "test/simgpu/engine/log.hpp"
 #include "test/simgpu/engine/process.hpp"
 
@@ -31,6 +32,22 @@ const char* kind_name(const Operation& operation) {
 std::string where_and_when() {
   return fmt::format(R"("time":{},"correlation":{},"thread":{}}})", now_ns(), correlation_now(),
                      this_thread().ordinal);
+}
+
+void tell_launch(const GraphExec& exec, const Stream& stream, std::int64_t start_ns,
+                 std::int64_t end_ns) {
+  GraphLaunch launch;
+  launch.at.start_ns = start_ns;
+  launch.at.end_ns = end_ns;
+  launch.at.device = stream.context->device->ordinal;
+  launch.at.context_id = stream.context->id;
+  launch.at.stream_id = stream.id;
+  launch.at.correlation = correlation_now();
+  launch.at.graph_id = exec.clone->id;
+  if (log_wanted()) {
+    log_line(R"({"type":"graph_launch",)" + placement_json(launch.at));
+  }
+  tell([launch](Observer& observer) { observer.launched(launch); });
 }
 
 void log_graph(const char* what, std::uint32_t id, std::uint32_t original) {
@@ -403,6 +420,7 @@ CUresult launch_graph(GraphExec& exec, Stream& stream) {
       load_function(*stream.context, *node->operation.function);
     }
   }
+  wait_for_room(stream);
   const Ready base = ready(stream);
   const std::int64_t earliest =
       std::max({base.time_ns, exec.end_ns, now_ns() + model().launch_latency_ns});
@@ -437,6 +455,8 @@ CUresult launch_graph(GraphExec& exec, Stream& stream) {
   }
   exec.end_ns = end_ns;
   occupy(stream, end_ns, pending);
+  enqueue(stream, end_ns);
+  tell_launch(exec, stream, earliest, end_ns);
   return CUDA_SUCCESS;
 }
 

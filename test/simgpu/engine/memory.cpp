@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 
+#include "test/simgpu/engine/migration.hpp"
 #include "test/simgpu/engine/process.hpp"
 
 namespace gprofml::simgpu {
@@ -171,6 +172,10 @@ CUresult register_host(std::uint64_t base, std::uint64_t bytes, Context* context
   return CUDA_SUCCESS;
 }
 
+std::uint64_t rounded_allocation(std::uint64_t bytes) {
+  return Arena::rounded(bytes);
+}
+
 Allocation* allocation_at(std::uint64_t base) {
   const auto found = allocations().find(base);
   return found != allocations().end() ? &found->second : nullptr;
@@ -203,6 +208,7 @@ void release_allocation(Allocation* allocation) {
       }
     }
   } else {
+    forget_migration(gone.base);
     host_arena(gone.kind).give_back(gone.base, gone.bytes);
   }
 }

@@ -22,6 +22,9 @@ CUresult register_host(std::uint64_t base, std::uint64_t bytes, Context* context
 Allocation* allocation_at(std::uint64_t base);
 Allocation* allocation_of(std::uint64_t address);
 
+/// What an allocation of `bytes` takes of the device.
+std::uint64_t rounded_allocation(std::uint64_t bytes);
+
 /// Gives an allocation back (or ends its registration).
 void release_allocation(Allocation* allocation);
 

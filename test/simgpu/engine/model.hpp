@@ -66,7 +66,11 @@ struct Model {
   std::int64_t launch_latency_ns = 0;  ///< from the submission to the earliest start
   std::int64_t graph_node_gap_ns = 0;  ///< from a node's end to its dependents' start
   std::int64_t host_function_ns = 0;
-  bool free_waits = true;  ///< cudaFree waits for the work its thread submitted
+  bool free_waits = true;       ///< cudaFree waits for the work its thread submitted
+  int managed_migrations = 0;   ///< 0: none, 1: to the device, 2: and back once (migration.hpp)
+  int launch_queue_length = 0;  ///< submissions a stream holds; 0: any number
+  std::int64_t buffer_request_ns = 0;  ///< CUPTI's own work on the program's threads
+  std::int64_t buffer_flush_ns = 0;
   std::vector<DeviceModel> devices;
   std::vector<KernelRule> kernels;
   Transfer pageable_to_device, device_to_pageable, pinned_to_device, device_to_pinned;

@@ -5,6 +5,7 @@
 #include <cuda.h>
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -29,6 +30,9 @@ using Pending = std::vector<std::uint64_t>;
 
 struct MemoryPool {
   std::uint32_t device = 0;
+  std::uint64_t address = 0;   ///< its name for an observer
+  std::uint64_t promised = 0;  ///< in use once the calls made so far have taken effect
+  std::uint64_t promised_size = 0;
   std::uint64_t used = 0, used_high = 0, reserved = 0, reserved_high = 0;
   std::uint64_t release_threshold = 0;
   int reuse_follow_event = 1, reuse_opportunistic = 1, reuse_internal = 1;
@@ -67,6 +71,7 @@ struct Stream {
   int priority = 0;
   std::int64_t end_ns = 0;  ///< of what was put on it, waits included
   Pending pending;
+  std::deque<std::int64_t> queued_ends_ns;         ///< with a launch queue of limited length
   std::map<const void*, std::uint64_t> instances;  ///< launches by kernel
   std::shared_ptr<Capture> capture;                ///< set while it is being captured
   std::vector<GraphNode*> capture_tail;

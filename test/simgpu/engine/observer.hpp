@@ -128,6 +128,68 @@ struct EventRecord {
   std::int64_t time_ns = 0;         ///< when the GPU reaches it
 };
 
+/// A pool of stream-ordered memory, as the calls that were made so far leave it.
+struct PoolState {
+  std::uint64_t address = 0;  ///< which pool it is; nothing lies there. 0: no pool
+  std::uint64_t size = 0;     ///< bytes that it holds of the device
+  std::uint64_t used = 0;     ///< bytes that are allocated from it
+  std::uint64_t release_threshold = 0;
+};
+
+/// Memory that a call gave to the program or took back.
+struct MemoryOperation {
+  enum class What : std::uint8_t { allocated, released };
+  What what = What::allocated;
+  Memory memory = Memory::device;
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;   ///< as asked for
+  std::int64_t time_ns = 0;  ///< within the call, also where the stream comes to it later
+  std::uint32_t correlation = 0;
+  std::uint32_t device = 0;
+  std::uint32_t context_id = 0;
+  std::uint32_t stream_id = 0xffffffff;  ///< of a stream-ordered operation
+  bool asynchronous = false;
+  PoolState pool;
+};
+
+struct PoolOperation {
+  enum class What : std::uint8_t { created, destroyed, trimmed };
+  What what = What::created;
+  PoolState pool;
+  std::uint64_t bytes_to_keep = 0;  ///< of a trim
+  std::int64_t time_ns = 0;
+  std::uint32_t correlation = 0;
+  std::uint32_t device = 0;
+};
+
+/// One launch of an executable graph as a whole: from its first node's start to its last one's end,
+/// on the stream that it was launched in. Told after its nodes.
+struct GraphLaunch {
+  Placement at;  ///< without a node
+};
+
+/// Pages of managed memory that moved between the host and a device.
+struct Migration {
+  enum class Cause : std::uint8_t { access, prefetch };
+  bool to_device = true;
+  Cause cause = Cause::access;
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t device = 0;  ///< to which or from which
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+/// A submission that waited for room in its stream's launch queue.
+struct QueueFull {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::uint32_t device = 0;
+  std::uint32_t context_id = 0;
+  std::uint32_t stream_id = 0;
+  std::uint32_t correlation = 0;
+};
+
 struct DeviceInfo {
   std::uint32_t ordinal = 0;
   CUdevice handle = 0;
@@ -205,6 +267,11 @@ class Observer {
   virtual void submitted(const Fill& fill) = 0;
   virtual void recorded(const EventRecord& event) = 0;
   virtual void synchronised(const Sync& sync) = 0;
+  virtual void changed(const MemoryOperation& operation) = 0;
+  virtual void changed(const PoolOperation& operation) = 0;
+  virtual void launched(const GraphLaunch& launch) = 0;
+  virtual void migrated(const Migration& migration) = 0;
+  virtual void waited(const QueueFull& wait) = 0;
   virtual void resource(const ResourceEvent& event) = 0;
 };
 
@@ -238,6 +305,16 @@ std::uint64_t graph_node_id_of(CUgraphNode node);
 /// CUDA_INJECTION64_PATH and calls InitializeInjection.
 CUresult initialise();
 bool is_initialised();
+
+/// What CUPTI's own work costs the thread on which it is done; 0: nothing, and no record of it.
+struct OverheadCosts {
+  std::int64_t buffer_request_ns = 0;
+  std::int64_t buffer_flush_ns = 0;
+};
+OverheadCosts overhead_costs();
+
+/// The calling thread spends this time, on either clock.
+void spend(std::int64_t cost_ns);
 
 /// A value of the model file, for faults of the fake CUPTI: faults.<name>; nullptr: not set.
 const char* fault(const char* name);

@@ -15,6 +15,7 @@
 #include "test/simgpu/engine/clock.hpp"
 #include "test/simgpu/engine/engine_lock.hpp"
 #include "test/simgpu/engine/log.hpp"
+#include "test/simgpu/engine/memory_events.hpp"
 
 namespace gprofml::simgpu {
 namespace {
@@ -57,6 +58,7 @@ void make_devices() {
     device.ordinal = ordinal++;
     device.model = std::move(found);
     device.default_pool.device = device.ordinal;
+    name_pools_of(device);
     device.pool = &device.default_pool;
     device.graph_pool.device = device.ordinal;
     device.graph_pool.release_threshold = ~std::uint64_t{0};  // kept until it is trimmed

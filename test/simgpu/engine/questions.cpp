@@ -1,4 +1,5 @@
 // What an observer may ask (observer.hpp), answered from the engine's objects.
+#include "test/simgpu/engine/clock.hpp"
 #include "test/simgpu/engine/engine_lock.hpp"
 #include "test/simgpu/engine/process.hpp"
 
@@ -72,6 +73,14 @@ std::uint64_t graph_node_id_of(CUgraphNode node) {
   const EngineLock lock;
   const GraphNode* found = live<GraphNode>(node);
   return found != nullptr ? found->id : 0;
+}
+
+OverheadCosts overhead_costs() {
+  return {model().buffer_request_ns, model().buffer_flush_ns};
+}
+
+void spend(std::int64_t cost_ns) {
+  wait_until(now_ns() + cost_ns);
 }
 
 const char* fault(const char* name) {

@@ -19,7 +19,7 @@ struct Stream;
 class ApiScope;
 
 /// Kinds of ids that are counted for each thread, so that racing threads cannot exchange them.
-enum class IdKind : std::uint8_t { stream, event, graph, event_record, kCount };
+enum class IdKind : std::uint8_t { stream, event, graph, event_record, pool, kCount };
 
 /// Kernels that are loaded in a context, as a thread knows it: what it launched itself, what its
 /// creator had launched before, and the threads that it joined. What racing threads launch does not

@@ -9,18 +9,21 @@
 #include "test/simgpu/engine/effects.hpp"
 #include "test/simgpu/engine/engine_lock.hpp"
 #include "test/simgpu/engine/graph.hpp"
+#include "test/simgpu/engine/launch_queue.hpp"
 #include "test/simgpu/engine/log.hpp"
+#include "test/simgpu/engine/migration.hpp"
 #include "test/simgpu/engine/process.hpp"
 
 namespace gprofml::simgpu {
-namespace {
 
-std::string place(const Placement& at) {
+std::string placement_json(const Placement& at) {
   return fmt::format(
       R"("start":{},"end":{},"device":{},"context":{},"stream":{},"correlation":{},"graph":{},"node":{},"thread":{}}})",
       at.start_ns, at.end_ns, at.device, at.context_id, at.stream_id, at.correlation, at.graph_id,
       at.graph_node_id, this_thread().ordinal);
 }
+
+namespace {
 
 const char* name_of(Memory memory) {
   static constexpr const char* kNames[] = {"unknown", "pageable", "pinned",       "device",
@@ -43,7 +46,7 @@ void log_kernel(const Kernel& kernel) {
         json_string(kernel.name), kernel.grid[0], kernel.grid[1], kernel.grid[2], kernel.block[0],
         kernel.block[1], kernel.block[2], kernel.cluster[0], kernel.cluster[1], kernel.cluster[2],
         kernel.registers_per_thread, kernel.static_shared_bytes, kernel.dynamic_shared_bytes,
-        kernel.local_bytes_per_thread, kernel.submitted_ns, place(kernel.at)));
+        kernel.local_bytes_per_thread, kernel.submitted_ns, placement_json(kernel.at)));
   }
 }
 
@@ -53,7 +56,7 @@ void log_copy(const Copy& copy) {
         R"({{"type":"copy","kind":"{}","source":"{}","target":"{}","async":{},"bytes":{},)"
         R"("source_device":{},"target_device":{},{})",
         name_of(copy.kind), name_of(copy.source), name_of(copy.target), copy.asynchronous,
-        copy.bytes, copy.source_device, copy.target_device, place(copy.at)));
+        copy.bytes, copy.source_device, copy.target_device, placement_json(copy.at)));
   }
 }
 
@@ -61,7 +64,7 @@ void log_fill(const Fill& fill) {
   if (log_wanted()) {
     log_line(fmt::format(R"({{"type":"fill","memory":"{}","async":{},"bytes":{},"value":{},{})",
                          name_of(fill.memory), fill.asynchronous, fill.bytes, fill.value,
-                         place(fill.at)));
+                         placement_json(fill.at)));
   }
 }
 
@@ -103,7 +106,7 @@ void report(Operation& operation, const Placement& at, std::int64_t submitted_ns
     log_fill(told);
     tell([told](Observer& observer) { observer.submitted(told); });
   } else if (operation.kind == Operation::Kind::host_function && log_wanted()) {
-    log_line(R"({"type":"host_function",)" + place(at));
+    log_line(R"({"type":"host_function",)" + placement_json(at));
   }
 }
 
@@ -155,6 +158,9 @@ std::int64_t execute(Operation& operation, Stream& stream, Placement at, Pending
   if (operation.kind == Operation::Kind::event_record) {
     record_event(*operation.event, stream, at.start_ns, after, at.correlation);
   }
+  if (operation.kind == Operation::Kind::kernel) {
+    migrate_for_kernel(at);
+  }
   const bool on_worker = operation.kind == Operation::Kind::host_function;
   after = submit_effect(operation.effect, after, on_worker || queue_effects, at.start_ns);
   report(operation, at, now_ns());
@@ -174,6 +180,7 @@ CUresult submit(Stream& stream, Operation operation, Submitted* submitted) {
   if (operation.kind == Operation::Kind::kernel) {
     load_function(*stream.context, *operation.function);
   }
+  wait_for_room(stream);
   Ready next = ready(stream);
   Placement at;
   at.start_ns = std::max(next.time_ns, now_ns() + model().launch_latency_ns);
@@ -181,6 +188,7 @@ CUresult submit(Stream& stream, Operation operation, Submitted* submitted) {
   at.correlation = correlation_now();
   const std::int64_t end_ns = execute(operation, stream, at, next.after, false);
   occupy(stream, end_ns, next.after);
+  enqueue(stream, end_ns);
   if (submitted != nullptr) {
     submitted->end_ns = end_ns;
     submitted->pending = next.after;
@@ -234,6 +242,9 @@ void synchronise(EngineLock& lock, Sync sync, std::int64_t until_ns, const Pendi
   }
   if (Observer* observer = current_observer(); observer != nullptr) {
     observer->synchronised(sync);
+  }
+  if (sync.type != Sync::Type::stream_wait_event) {
+    migrate_to_host();
   }
 }
 

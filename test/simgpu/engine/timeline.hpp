@@ -4,6 +4,8 @@
 // unless said otherwise.
 #pragma once
 
+#include <string>
+
 #include "test/simgpu/engine/objects.hpp"
 
 namespace gprofml::simgpu {
@@ -47,6 +49,9 @@ void stream_wait_event(Stream& stream, const Event& event);
 
 /// Lazy loading: the first launch of a kernel in a context takes longer.
 void load_function(Context& context, Function& function);
+
+/// Members of a log line and its end: where and from which call an activity ran.
+std::string placement_json(const Placement& at);
 
 /// Correlation id of the innermost call, 0 outside.
 std::uint32_t correlation_now();

@@ -547,6 +547,51 @@ void devices() {
   }
 }
 
+/// Two allocations that move to the device and back, one that is fetched ahead.
+void managed_memory() {
+  char* first = nullptr;
+  char* second = nullptr;
+  char* ahead = nullptr;
+  cudaStream_t stream = make_stream();
+  OK(cudaMallocManaged(&first, 1 << 20));
+  OK(cudaMallocManaged(&second, 4096));
+  OK(cudaMallocManaged(&ahead, 8192));
+  cudaMemLocation device{};
+  device.type = cudaMemLocationTypeDevice;
+  OK(cudaMemPrefetchAsync(ahead, 8192, device, 0, stream));
+  for (int i = 0; i < 3; ++i) {
+    long_kernel<<<1, 32, 0, stream>>>(i);
+    OK(cudaStreamSynchronize(stream));
+  }
+  OK(cudaFree(first));
+  OK(cudaFree(second));
+  OK(cudaFree(ahead));
+}
+
+/// Every way to allocate, each freed again.
+void memory_of_all_kinds() {
+  char* memory = nullptr;
+  cudaStream_t stream = make_stream();
+  OK(cudaMalloc(&memory, 1000));
+  OK(cudaFree(memory));
+  OK(cudaMallocHost(&memory, 3000));
+  OK(cudaFreeHost(memory));
+  OK(cudaMallocAsync(&memory, 5000, stream));
+  OK(cudaFreeAsync(memory, stream));
+  cudaMemPoolProps properties{};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location.type = cudaMemLocationTypeDevice;
+  cudaMemPool_t pool = nullptr;
+  OK(cudaMemPoolCreate(&pool, &properties));
+  unsigned long long keep = 1 << 20;
+  OK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+  OK(cudaMallocFromPoolAsync(&memory, 7000, pool, stream));
+  OK(cudaFreeAsync(memory, stream));
+  OK(cudaMemPoolTrimTo(pool, 512));
+  OK(cudaMemPoolDestroy(pool));
+  OK(cudaStreamSynchronize(stream));
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -593,6 +638,10 @@ int main(int count, char** arguments) {
     first_launches();
   else if (what == "exits_of_many")
     exits_of_many();
+  else if (what == "managed_memory")
+    managed_memory();
+  else if (what == "memory_of_all_kinds")
+    memory_of_all_kinds();
   else if (what == "exit7") {
     chain();
     _exit(7);

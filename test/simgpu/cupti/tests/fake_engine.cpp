@@ -14,6 +14,7 @@ void reset_engine() {
   all.is_virtual = true;
   all.is_initialised = true;
   all.faults.clear();
+  all.overheads = {};
   all.devices.clear();
   all.contexts.clear();
   all.streams.clear();
@@ -83,6 +84,13 @@ CUresult initialise() {
 }
 bool is_initialised() {
   return fake::engine().is_initialised;
+}
+
+OverheadCosts overhead_costs() {
+  return fake::engine().overheads;
+}
+void spend(std::int64_t cost_ns) {
+  fake::engine().now_ns += cost_ns;
 }
 
 const char* fault(const char* name) {

@@ -17,6 +17,7 @@ struct Engine {
   std::atomic<bool> is_virtual{true};
   std::atomic<bool> is_initialised{false};  ///< as when CUPTI is loaded
   std::map<std::string, std::string> faults;
+  OverheadCosts overheads;
   std::vector<DeviceInfo> devices;
   std::vector<ContextInfo> contexts;
   std::vector<StreamInfo> streams;

@@ -451,10 +451,13 @@ TEST_CASE("a graph traced as a whole is one record for each launch and its nodes
   observer().submitted(first);
   Copy second;
   second.at = placement();
-  second.at.start_ns = 450'000;
-  second.at.end_ns = 900'000;
-  second.at.device = 3;
   observer().submitted(second);
+  GraphLaunch launch;
+  launch.at = placement();
+  launch.at.start_ns = 450'000;
+  launch.at.end_ns = 900'000;
+  launch.at.correlation = 77;
+  observer().launched(launch);
   observer().api_exit(call);
   observer().submitted(kernel(78, 900'000));
   const auto record = only<CUpti_ActivityGraphTrace2>(session, CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
@@ -462,8 +465,22 @@ TEST_CASE("a graph traced as a whole is one record for each launch and its nodes
   CHECK(record.start == 450'000);
   CHECK(record.end == 900'000);
   CHECK(record.graphId == 5);
-  CHECK(record.endDeviceId == 3);
+  CHECK(record.streamId == launch.at.stream_id);
+  CHECK(record.contextId == launch.at.context_id);
   CHECK(session.records().size() == 2);
+}
+
+TEST_CASE("without graph-level tracing a launch has no record of its own") {
+  Session session;
+  enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  Kernel node = kernel(77, 0);
+  node.at = placement();
+  observer().submitted(node);
+  GraphLaunch launch;
+  launch.at = placement();
+  observer().launched(launch);
+  REQUIRE(records_after_flush(session) == 1);
+  CHECK(session.records()[0]->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 }
 
 TEST_CASE("the client's own clock stands in all records") {
