@@ -20,6 +20,10 @@ class RawRecord {
   RawRecord(const void* at, std::size_t bytes)
       : at_(static_cast<const unsigned char*>(at)), bytes_(bytes) {}
 
+  /// Whether the record is at least so long; then all before that may be read at `at`.
+  bool has(std::size_t bytes) const { return bytes_ >= bytes; }
+  const unsigned char* at(std::size_t offset) const { return at_ + offset; }
+
   /// The field at `offset`, or `missing` when the record of this CUPTI is shorter.
   template <class Field>
   Field get(std::size_t offset, Field missing = {}) const {

@@ -2,6 +2,7 @@
 
 #include "injection/api_rules.hpp"
 #include "injection/cupti_session.hpp"
+#include "injection/kernel_records.hpp"
 #include "injection/writer.hpp"
 
 namespace gprofml::injection {
@@ -40,36 +41,6 @@ Call& call_of(RecordStream& stream, const CuptiSession& session, std::uint32_t d
   call.name = stream.string(name);
   call.is_known = id < kMostCallbacks;
   return call;
-}
-
-spool::LaunchConfig launch_config(const RawRecord& record) {
-  spool::LaunchConfig config{};
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    config.grid[axis] = record.get<std::int32_t>(kKernel10_gridX + 4 * axis);
-    config.block[axis] = record.get<std::int32_t>(kKernel10_blockX + 4 * axis);
-    config.cluster[axis] = record.get<std::int32_t>(kKernel10_clusterX + 4 * axis);
-  }
-  config.registers_per_thread = record.get<std::uint16_t>(kKernel10_registersPerThread);
-  config.static_shared_bytes = record.get<std::int32_t>(kKernel10_staticSharedMemory);
-  config.dynamic_shared_bytes = record.get<std::int32_t>(kKernel10_dynamicSharedMemory);
-  config.local_bytes_per_thread = record.u32(kKernel10_localMemoryPerThread);
-  return config;
-}
-
-void write_kernel(RecordStream& stream, const RawRecord& record) {
-  spool::Kernel kernel{};
-  kernel.start_ns = record.time(kKernel10_start);
-  kernel.end_ns = record.time(kKernel10_end);
-  kernel.graph_node = record.u64(kKernel10_graphNodeId);
-  kernel.graph = record.u32(kKernel10_graphId);
-  // By content, not by address: CUPTI may use an address again once a module is unloaded.
-  kernel.name = stream.string(record.get<const char*>(kKernel10_name));
-  kernel.device = record.u32(kKernel10_deviceId);
-  kernel.context = record.u32(kKernel10_contextId);
-  kernel.stream = record.u32(kKernel10_streamId);
-  kernel.correlation = record.u32(kKernel10_correlationId);
-  kernel.launch_config = stream.launch_config(launch_config(record));
-  stream.add(spool::RecordKind::kernel, kernel);
 }
 
 spool::Copy copy_common(const RawRecord& record) {

@@ -64,6 +64,7 @@ void Interner::clear() {
   std::memset(entries_, 0, capacity_ * sizeof(Entry));
   count_ = 0;
   text_used_ = 0;
+  ++generation_;
 }
 
 bool Interner::make_room(std::size_t bytes) {
@@ -73,19 +74,20 @@ bool Interner::make_room(std::size_t bytes) {
   return count_ * 2 < capacity_ || grow();
 }
 
-std::uint32_t Interner::intern(const void* data, std::size_t bytes, bool& is_new) {
-  is_new = false;
-  if (!make_room(bytes)) return 0;
+Interner::Interned Interner::intern(const void* data, std::size_t bytes) {
+  if (!make_room(bytes + 1)) return {};
   const std::uint64_t hash = hash_bytes(data, bytes);
   Entry* entry = find(hash, data, bytes);
-  if (entry->bytes != nullptr) return entry->id;
-  unsigned char* copy = text_ + text_used_;
-  std::memcpy(copy, data, bytes);
-  text_used_ += bytes;
-  *entry = {hash, copy, static_cast<std::uint32_t>(bytes), next_++};
-  ++count_;
-  is_new = true;
-  return entry->id;
+  const bool is_new = entry->bytes == nullptr;
+  if (is_new) {
+    unsigned char* copy = text_ + text_used_;
+    std::memcpy(copy, data, bytes);
+    copy[bytes] = 0;
+    text_used_ += bytes + 1;
+    *entry = {hash, copy, static_cast<std::uint32_t>(bytes), next_++};
+    ++count_;
+  }
+  return {entry->id, is_new, reinterpret_cast<const char*>(entry->bytes)};
 }
 
 }  // namespace gprofml::injection

@@ -14,9 +14,17 @@ std::uint64_t hash_bytes(const void* data, std::size_t bytes);
 
 class Interner {
  public:
-  /// The number of `bytes`; `is_new` when nobody has asked for it since the table was emptied.
-  /// Numbers start at `first`. 0 with `is_new` unset when there is no memory.
-  std::uint32_t intern(const void* data, std::size_t bytes, bool& is_new);
+  struct Interned {
+    std::uint32_t id;
+    bool is_new;       ///< nobody has asked for it since the table was emptied
+    const char* text;  ///< kept until the table is emptied, a NUL behind it
+  };
+  /// The number of `bytes`. Numbers start at `first`, which is not 0; all zero when there is no
+  /// memory.
+  Interned intern(const void* data, std::size_t bytes);
+
+  /// How often the table was emptied.
+  std::uint32_t generation() const { return generation_; }
 
   explicit Interner(std::uint32_t first) : next_(first) {}
 
@@ -39,6 +47,7 @@ class Interner {
   unsigned char* text_ = nullptr;
   std::size_t text_used_ = 0;
   std::uint32_t next_;
+  std::uint32_t generation_ = 0;
 };
 
 }  // namespace gprofml::injection

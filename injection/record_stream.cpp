@@ -7,11 +7,6 @@
 namespace gprofml::injection {
 namespace {
 
-// Small enough that a chunk cut in half by a kill loses little, large enough that its header and
-// its system call cost nothing.
-constexpr std::size_t kChunkBytes = 1u << 20;
-static_assert(kChunkBytes <= spool::kLargestChunkBytes);
-
 std::size_t padded(std::size_t bytes) {
   return (bytes + 7) & ~std::size_t{7};
 }
@@ -27,44 +22,62 @@ bool RecordStream::start(SpoolFile& file) {
 void RecordStream::put(const void* record, std::size_t bytes, const void* tail,
                        std::size_t tail_bytes) {
   const std::size_t whole = bytes + padded(tail_bytes);
-  if (failed_ || whole > kChunkBytes) return;
-  if (used_ + whole > kChunkBytes && !flush()) return;
-  unsigned char* at = chunk_ + sizeof(spool::ChunkHeader) + used_;
+  unsigned char* at = whole > kChunkBytes ? nullptr : make_room(whole);
+  if (at == nullptr) return;
   std::memcpy(at, record, bytes);
   if (tail_bytes > 0) std::memcpy(at + bytes, tail, tail_bytes);
   std::memset(at + bytes + tail_bytes, 0, whole - bytes - tail_bytes);
   used_ += whole;
 }
 
-std::uint32_t RecordStream::string(const char* text, std::size_t bytes) {
-  if (bytes == 0) return 0;
-  bool is_new;
-  const std::uint32_t id = strings_.intern(text, bytes, is_new);
-  if (is_new) {
+Interner::Interned RecordStream::intern(const char* text, std::size_t bytes) {
+  const Interner::Interned name = strings_.intern(text, bytes);
+  if (name.is_new) {
     spool::String record{};
     record.header = {spool::RecordKind::string, 0,
                      static_cast<std::uint32_t>(sizeof record + padded(bytes))};
-    record.id = id;
+    record.id = name.id;
     record.text_bytes = static_cast<std::uint32_t>(bytes);
     put(&record, sizeof record, text, bytes);
   }
-  return id;
+  return name;
+}
+
+std::uint32_t RecordStream::string(const char* text, std::size_t bytes) {
+  return bytes == 0 ? 0 : intern(text, bytes).id;
 }
 
 std::uint32_t RecordStream::string(const char* text) {
   return text == nullptr ? 0 : string(text, std::strlen(text));
 }
 
+RecordStream::KeptName RecordStream::kept_string(const char* text) {
+  const std::size_t bytes = std::strlen(text);
+  if (bytes == 0) return {0, nullptr};
+  const Interner::Interned name = intern(text, bytes);
+  return {name.id, name.text};
+}
+
 std::uint32_t RecordStream::launch_config(spool::LaunchConfig config) {
   config.header = {};
   config.id = 0;
-  bool is_new;
-  const std::uint32_t id = launch_configs_.intern(&config, sizeof config, is_new);
-  if (is_new) {
-    config.id = id;
+  const Interner::Interned known = launch_configs_.intern(&config, sizeof config);
+  if (known.is_new) {
+    config.id = known.id;
     add(spool::RecordKind::launch_config, config);
   }
-  return id;
+  return known.id == 0 ? spool::kNoId : known.id;
+}
+
+std::uint32_t RecordStream::place(spool::Place place) {
+  place.header = {};
+  place.id = 0;
+  const Interner::Interned known = places_.intern(&place, sizeof place);
+  if (known.is_new) {
+    place.id = known.id;
+    add(spool::RecordKind::place, place);
+  }
+  return known.id;
 }
 
 void RecordStream::fact(const char* key, const char* value, std::size_t value_bytes) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "injection/interner.hpp"
 #include "injection/spool_file.hpp"
@@ -18,17 +19,32 @@ class RecordStream {
 
   /// Appends `record`, whose header it fills in.
   template <class Record>
-  void add(spool::RecordKind kind, Record record) {
+  void add(spool::RecordKind kind, const Record& record) {
     static_assert(sizeof(Record) % 8 == 0);
-    record.header = {kind, 0, sizeof(Record)};
-    put(&record, sizeof record, nullptr, 0);
+    unsigned char* at = make_room(sizeof record);
+    if (at == nullptr) return;
+    const spool::RecordHeader header{kind, 0, sizeof record};
+    std::memcpy(at, &record, sizeof record);
+    std::memcpy(at, &header, sizeof header);
+    used_ += sizeof record;
   }
 
   /// Number of a name, 0 for the empty one. Written when it is new.
   std::uint32_t string(const char* text, std::size_t bytes);
   std::uint32_t string(const char* text);
+  /// The same with the copy of the name that the dictionary keeps, nullptr where it keeps none.
+  struct KeptName {
+    std::uint32_t id;
+    const char* text;
+  };
+  KeptName kept_string(const char* text);
+  /// Changes when kept names are dropped.
+  std::uint32_t names_generation() const { return strings_.generation(); }
+
   /// Number of a launch configuration, kNoId when there is no memory. `config.id` is filled in.
   std::uint32_t launch_config(spool::LaunchConfig config);
+  /// Number of a place, 0 when there is no memory. `place.id` is filled in.
+  std::uint32_t place(spool::Place place);
 
   void fact(const char* key, const char* value, std::size_t value_bytes);
   void note(const char* code, const char* detail, std::uint64_t count);
@@ -41,14 +57,26 @@ class RecordStream {
   void write_last_words(const char* why);
 
  private:
+  // Small enough that a chunk cut in half by a kill loses little, large enough that its header and
+  // its system call cost nothing.
+  static constexpr std::size_t kChunkBytes = 1u << 20;
+  static_assert(kChunkBytes <= spool::kLargestChunkBytes);
+
+  /// Where the next `bytes` go, nullptr when they are lost: the file takes nothing any more.
+  unsigned char* make_room(std::size_t bytes) {
+    if (failed_ || (used_ + bytes > kChunkBytes && !flush())) return nullptr;
+    return chunk_ + sizeof(spool::ChunkHeader) + used_;
+  }
   void put(const void* record, std::size_t bytes, const void* tail, std::size_t tail_bytes);
+  Interner::Interned intern(const char* text, std::size_t bytes);
 
   SpoolFile* file_ = nullptr;
   unsigned char* chunk_ = nullptr;  ///< ChunkHeader, then `used_` bytes
   std::size_t used_ = 0;
   bool failed_ = false;
   Interner strings_{1};
-  Interner launch_configs_{0};
+  Interner launch_configs_{1};
+  Interner places_{1};
 };
 
 }  // namespace gprofml::injection
