@@ -1,0 +1,14 @@
+// Kernels as the spool's records. Of these a recording mostly consists, so their way is short: names,
+// launch configurations and places are found again by comparing with what stood there last time,
+// and only what is new goes through the dictionaries.
+#pragma once
+
+#include "injection/activity_layouts.hpp"
+#include "injection/record_stream.hpp"
+
+namespace gprofml::injection {
+
+/// Writes a kernel of any CUPTI. The writer thread's alone.
+void write_kernel(RecordStream& stream, const RawRecord& record);
+
+}  // namespace gprofml::injection
