@@ -21,6 +21,8 @@ using Action = std::function<int()>;
 void add_analyze(CLI::App& cli, Action& action);
 void add_import(CLI::App& cli, Action& action);
 void add_recover(CLI::App& cli, Action& action);
+void add_doctor(CLI::App& cli, Action& action);
+void add_env(CLI::App& cli, Action& action);
 
 /// `run` also takes the program to record, with its arguments, off `arguments` (the command line
 /// without gprof-ml's own name), so that no option of the program is taken for one of ours.

@@ -65,6 +65,8 @@ int main(int argc, char** argv) {
   gprofml::app::add_import(cli, action);
   gprofml::app::add_run(cli, action, arguments);
   gprofml::app::add_recover(cli, action);
+  gprofml::app::add_doctor(cli, action);
+  gprofml::app::add_env(cli, action);
   try {
     std::reverse(arguments.begin(), arguments.end());  // as the parser takes them
     cli.parse(arguments);

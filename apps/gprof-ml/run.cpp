@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "apps/gprof-ml/analyze.hpp"
+#include "apps/gprof-ml/cannot_follow.hpp"
 #include "apps/gprof-ml/command.hpp"
 #include "apps/gprof-ml/end_as_program.hpp"
 #include "apps/gprof-ml/finish_recording.hpp"
@@ -247,6 +248,8 @@ int run_program(const RunArguments& arguments) {
     profile::Program program(arguments.command, relay);
     ::signal(SIGXFSZ, SIG_IGN);  // behind the fork: what the program inherits is not ours to change
     preparation = prepare(arguments, program.pid());
+    const std::string not_followed = cannot_follow(arguments.command);
+    if (!not_followed.empty()) print_message(not_followed);
     const int reason = program.start(preparation->variables);
     if (reason != 0) return cannot_start(arguments, *preparation, reason);
     end = program.wait();

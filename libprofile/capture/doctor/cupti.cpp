@@ -55,7 +55,9 @@ std::string cuda_text(int cuda) {
 int soname_major(const std::string& path) {
   constexpr const char* kStart = "libcupti.so.";
   const std::size_t at = path.rfind(kStart);
-  return at == std::string::npos ? 0 : std::atoi(path.c_str() + at + std::char_traits<char>::length(kStart));
+  return at == std::string::npos
+             ? 0
+             : std::atoi(path.c_str() + at + std::char_traits<char>::length(kStart));
 }
 
 std::vector<std::string> looked_at(const std::vector<CuptiPlace>& places) {
@@ -77,10 +79,12 @@ std::optional<CuptiPlace> first_found(const std::vector<CuptiPlace>& places) {
 }
 
 void say_missing(const Machine& machine, std::vector<std::string> places, Findings& findings) {
-  const bool is_debian = machine.read("/etc/os-release").value_or("").find("ID=debian") !=
-                         std::string::npos;
+  const bool is_debian =
+      machine.read("/etc/os-release").value_or("").find("ID=debian") != std::string::npos;
   findings.push_back(
-      {FindingLevel::problem, "cupti", "cupti_missing",
+      {FindingLevel::problem,
+       "cupti",
+       "cupti_missing",
        "CUPTI was not found: GPU work is not recorded unless the program brings its own, as "
        "PyTorch does",
        {"pip install nvidia-cuda-cupti",
@@ -108,7 +112,8 @@ void compare_with_driver(const Machine& machine, const NvmlFacts& nvml, const st
   if (driver == 0 || cupti <= driver) return;
   const bool is_other_major = cupti / 1000 > driver / 1000;
   Finding finding{
-      is_other_major ? FindingLevel::problem : FindingLevel::warning, "cupti",
+      is_other_major ? FindingLevel::problem : FindingLevel::warning,
+      "cupti",
       "cupti_newer_than_driver",
       fmt::format("CUPTI of CUDA {} is newer than the driver, which takes CUDA up to {}: CUPTI {} "
                   "it (CUPTI_ERROR_NOT_INITIALIZED)",
@@ -119,8 +124,8 @@ void compare_with_driver(const Machine& machine, const NvmlFacts& nvml, const st
   if (!other.empty() && other != chosen) {
     finding.repair.push_back("export CUDA_HOME=" + other.substr(0, other.rfind("/lib")));
   }
-  finding.repair.push_back(fmt::format("pip install 'nvidia-cuda-cupti-cu{}=={}.*'", driver / 1000,
-                                       cuda_text(driver)));
+  finding.repair.push_back(
+      fmt::format("pip install 'nvidia-cuda-cupti-cu{}=={}.*'", driver / 1000, cuda_text(driver)));
   finding.repair.emplace_back("sudo apt-get install cuda-drivers && sudo reboot");
   findings.push_back(std::move(finding));
 }
@@ -133,7 +138,9 @@ void look_for_two_majors(const Machine& machine, const std::string& chosen, Find
     const std::vector<std::string> found = path.find(soname);
     if (found.empty()) continue;
     findings.push_back(
-        {FindingLevel::warning, "cupti", "cupti_two_majors",
+        {FindingLevel::warning,
+         "cupti",
+         "cupti_two_majors",
          fmt::format("the recorder takes {}, but {} is on the library path: a program that loads "
                      "that one too has two CUPTIs, and only one of them is told anything",
                      chosen, found.front()),
@@ -153,7 +160,9 @@ void look_for_stubs(const Machine& machine, Findings& findings) {
   }
   if (stubs.empty()) return;
   findings.push_back(
-      {FindingLevel::problem, "cupti", "stubs_on_path",
+      {FindingLevel::problem,
+       "cupti",
+       "stubs_on_path",
        fmt::format("LD_LIBRARY_PATH names {}: CUPTI opens the stub of libcuda that lies there, "
                    "and nothing is recorded",
                    stubs),
@@ -161,11 +170,13 @@ void look_for_stubs(const Machine& machine, Findings& findings) {
        {}});
 }
 
-std::string chosen_text(const CuptiPlace& place, const std::string& runtime, std::uint32_t version) {
+std::string chosen_text(const CuptiPlace& place, const std::string& runtime,
+                        std::uint32_t version) {
   std::string text = "the recorder takes " + place.path + " (" + place.because + ")";
   const int cuda = cuda_of_cupti(version);
   if (cuda > 0) text += ", of CUDA " + cuda_text(cuda);
-  if (!runtime.empty()) text += fmt::format(", if the program loads its CUDA runtime from {}", runtime);
+  if (!runtime.empty())
+    text += fmt::format(", if the program loads its CUDA runtime from {}", runtime);
   return text;
 }
 
@@ -175,7 +186,9 @@ void probe_cupti(const Machine& machine, const NvmlFacts& nvml, Findings& findin
   look_for_stubs(machine, findings);
   const std::string loaded = loaded_cupti(machine);
   if (!loaded.empty()) {
-    findings.push_back({FindingLevel::ok, "cupti", "cupti_loaded",
+    findings.push_back({FindingLevel::ok,
+                        "cupti",
+                        "cupti_loaded",
                         fmt::format("process {} has loaded {}, and so the recorder takes that",
                                     machine.pid, loaded),
                         {},
@@ -188,17 +201,23 @@ void probe_cupti(const Machine& machine, const NvmlFacts& nvml, Findings& findin
   const std::optional<CuptiPlace> chosen = first_found(places);
   if (!chosen) return say_missing(machine, looked_at(places), findings);
   const std::uint32_t version = machine.cupti_version(machine.root + chosen->path);
-  findings.push_back({FindingLevel::ok, "cupti", "cupti_found",
-                      chosen_text(*chosen, runtime, version), {}, looked_at(places)});
+  findings.push_back({FindingLevel::ok,
+                      "cupti",
+                      "cupti_found",
+                      chosen_text(*chosen, runtime, version),
+                      {},
+                      looked_at(places)});
   // Programs with another runtime, say of a Python wheel, get the CUPTI beside that.
   for (std::size_t i = 1; i < runtimes.size(); ++i) {
     const std::optional<CuptiPlace> other = first_found(cupti_places(machine, runtimes[i]));
     if (!other || machine.resolved(other->path) == machine.resolved(chosen->path)) continue;
-    findings.push_back({FindingLevel::note, "cupti", "cupti_of_other_runtime",
-                        chosen_text(*other, runtimes[i],
-                                    machine.cupti_version(machine.root + other->path)),
-                        {},
-                        {}});
+    findings.push_back(
+        {FindingLevel::note,
+         "cupti",
+         "cupti_of_other_runtime",
+         chosen_text(*other, runtimes[i], machine.cupti_version(machine.root + other->path)),
+         {},
+         {}});
   }
   compare_with_driver(machine, nvml, chosen->path, places, findings);
   look_for_two_majors(machine, chosen->path, findings);

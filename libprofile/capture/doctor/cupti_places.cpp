@@ -53,8 +53,7 @@ class Places {
 /// The first file that the program has mapped and whose name starts so.
 std::string mapped_file(const Machine& machine, const std::string& start) {
   if (machine.pid == 0) return {};
-  std::istringstream maps(
-      machine.read(fmt::format("/proc/{}/maps", machine.pid)).value_or(""));
+  std::istringstream maps(machine.read(fmt::format("/proc/{}/maps", machine.pid)).value_or(""));
   for (std::string line; std::getline(maps, line);) {
     const std::size_t slash = line.find('/');
     if (slash == std::string::npos) continue;
@@ -80,7 +79,8 @@ void add_wheels(const Machine& machine, const std::string& library_folder,
     if (name.rfind("python3", 0) != 0) continue;
     for (const char* const packages : {"site-packages", "dist-packages"}) {
       for (const char* const wheel : kWheels) {
-        const std::string folder = fmt::format("{}/{}/{}/{}", library_folder, name, packages, wheel);
+        const std::string folder =
+            fmt::format("{}/{}/{}/{}", library_folder, name, packages, wheel);
         for (const char* const runtime : kRuntimes) {
           if (machine.is_readable(folder + "/" + runtime)) add_new(folders, folder);
         }

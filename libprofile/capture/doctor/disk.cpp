@@ -36,7 +36,8 @@ void probe_folder(const Machine& machine, const std::string& folder, const char*
                                size_text(state.free_bytes));
     finding.repair = {repair};
   } else {
-    finding.text = fmt::format("{} {}: writable, {} free", what, folder, size_text(state.free_bytes));
+    finding.text =
+        fmt::format("{} {}: writable, {} free", what, folder, size_text(state.free_bytes));
   }
   findings.push_back(std::move(finding));
 }
@@ -46,7 +47,9 @@ void probe_shared_memory(const Machine& machine, Findings& findings) {
   const FolderState state = machine.folder_state(machine.root + "/dev/shm");
   if (state.exists && state.writable && state.free_bytes > kDockerDefault) return;
   findings.push_back(
-      {FindingLevel::note, "disk", "shared_memory_small",
+      {FindingLevel::note,
+       "disk",
+       "shared_memory_small",
        state.exists && state.writable
            ? fmt::format("/dev/shm has {} free: workers of PyTorch's DataLoader die of that; "
                          "recording does not need it",
@@ -61,8 +64,8 @@ void probe_shared_memory(const Machine& machine, Findings& findings) {
 }  // namespace
 
 void probe_disk(const Machine& machine, Findings& findings) {
-  probe_folder(machine, machine.output_folder, "recordings go to", "output",
-               FindingLevel::problem, "gprof-ml run -o /path/with/room/run.db -- PROGRAM", findings);
+  probe_folder(machine, machine.output_folder, "recordings go to", "output", FindingLevel::problem,
+               "gprof-ml run -o /path/with/room/run.db -- PROGRAM", findings);
   const std::string chosen = machine.variable("TMPDIR");
   probe_folder(machine, chosen.empty() ? "/tmp" : chosen, "temporary files go to", "temporary",
                FindingLevel::warning, "export TMPDIR=/path/with/room", findings);

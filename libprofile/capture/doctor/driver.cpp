@@ -51,9 +51,9 @@ void driver_is_missing(const Machine& machine, Findings& findings) {
     finding.repair = {"sudo modprobe nvidia", install_command(machine)};
   } else if (!container.empty()) {
     finding.text = fmt::format(
-        "no NVIDIA driver is visible in this {} container; if the host has one, the container was "
-        "started without its GPUs",
-        container);
+        "no NVIDIA driver is visible in this {} container{}; if the host has one, the container "
+        "was started without its GPUs",
+        container, has_nvidia_hardware(machine) ? "" : ", nor an NVIDIA GPU on the PCI bus");
     finding.repair = container == "Kubernetes"
                          ? std::vector<std::string>{"kubectl set resources deployment NAME "
                                                     "--limits=nvidia.com/gpu=1"}
@@ -82,7 +82,9 @@ void probe_device_files(const Machine& machine, Findings& findings) {
   if (!files.empty() && machine.exists("/dev/nvidiactl")) return;
   const bool in_container = !container_name(machine).empty();
   findings.push_back(
-      {FindingLevel::problem, "driver", "no_device_files",
+      {FindingLevel::problem,
+       "driver",
+       "no_device_files",
        fmt::format("the driver is loaded, but {} is missing: programs here find no GPU",
                    files.empty() ? "/dev/nvidia0" : "/dev/nvidiactl"),
        {in_container ? "docker run --gpus all IMAGE PROGRAM" : "sudo nvidia-modprobe -u -c=0"},
@@ -95,7 +97,9 @@ void probe_libcuda(const Machine& machine, Findings& findings) {
   if (!found.empty()) return;
   const bool in_container = !container_name(machine).empty();
   findings.push_back(
-      {FindingLevel::problem, "driver", "libcuda_missing",
+      {FindingLevel::problem,
+       "driver",
+       "libcuda_missing",
        "the driver is loaded, but its libcuda.so.1 is not on the library path: CUDA programs end "
        "with an error here",
        {in_container
@@ -107,15 +111,20 @@ void probe_libcuda(const Machine& machine, Findings& findings) {
 
 void probe_nvml(const std::string& version, const NvmlFacts& nvml, Findings& findings) {
   if (!nvml.driver.empty() && nvml.driver != version) {
-    findings.push_back({FindingLevel::problem, "driver", "driver_mismatch",
+    findings.push_back({FindingLevel::problem,
+                        "driver",
+                        "driver_mismatch",
                         fmt::format("the kernel module is {}, the libraries are {}: the driver was "
                                     "updated without a restart",
                                     version, nvml.driver),
-                        {"sudo reboot", "sudo rmmod nvidia_uvm nvidia_modeset nvidia && sudo "
-                                        "modprobe nvidia"},
+                        {"sudo reboot",
+                         "sudo rmmod nvidia_uvm nvidia_modeset nvidia && sudo "
+                         "modprobe nvidia"},
                         {}});
   } else if (nvml.is_loaded && !nvml.why_not.empty()) {
-    findings.push_back({FindingLevel::problem, "driver", "nvml_fails",
+    findings.push_back({FindingLevel::problem,
+                        "driver",
+                        "nvml_fails",
                         "NVML cannot reach the driver: " + nvml.why_not,
                         {"nvidia-smi", "sudo dmesg | grep -i -e nvrm -e xid"},
                         {}});
@@ -147,9 +156,12 @@ void probe_driver(const Machine& machine, const NvmlFacts& nvml, Findings& findi
     cuda = fmt::format(", takes CUDA up to {}.{}", nvml.cuda_version / 1000,
                        nvml.cuda_version % 1000 / 10);
   }
-  findings.push_back(
-      {FindingLevel::ok, "driver", "driver", fmt::format("driver {}{}{}", version, cuda, gpus),
-       {}, {}});
+  findings.push_back({FindingLevel::ok,
+                      "driver",
+                      "driver",
+                      fmt::format("driver {}{}{}", version, cuda, gpus),
+                      {},
+                      {}});
   probe_device_files(machine, findings);
   probe_libcuda(machine, findings);
   probe_nvml(version, nvml, findings);

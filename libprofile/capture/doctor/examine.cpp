@@ -24,10 +24,14 @@ std::string counted(std::ptrdiff_t count, const char* one, const char* many) {
 
 const char* level_name(FindingLevel level) {
   switch (level) {
-    case FindingLevel::ok: return "ok";
-    case FindingLevel::note: return "note";
-    case FindingLevel::warning: return "warning";
-    case FindingLevel::problem: return "problem";
+    case FindingLevel::ok:
+      return "ok";
+    case FindingLevel::note:
+      return "note";
+    case FindingLevel::warning:
+      return "warning";
+    case FindingLevel::problem:
+      return "problem";
   }
   return "problem";
 }
@@ -46,7 +50,8 @@ Findings examine(const Machine& machine) {
 }
 
 std::string verdict_of(const Findings& findings) {
-  if (first_problem(findings, "recorder") != nullptr || first_problem(findings, "disk") != nullptr) {
+  if (first_problem(findings, "recorder") != nullptr ||
+      first_problem(findings, "disk") != nullptr) {
     return "Nothing can be recorded here until the problems below are repaired.";
   }
   if (first_problem(findings, "driver") != nullptr) {

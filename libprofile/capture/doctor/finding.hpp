@@ -19,9 +19,9 @@ const char* level_name(FindingLevel level);
 
 struct Finding {
   FindingLevel level = FindingLevel::ok;
-  std::string area;  ///< recorder, driver, cupti, permission, sharing, tools, disk
-  std::string code;  ///< stable, snake_case
-  std::string text;  ///< one sentence: what was found and what it means
+  std::string area;                 ///< recorder, driver, cupti, permission, sharing, tools, disk
+  std::string code;                 ///< stable, snake_case
+  std::string text;                 ///< one sentence: what was found and what it means
   std::vector<std::string> repair;  ///< commands to paste, one or the other where there are several
   std::vector<std::string> looked_at;  ///< places, in the order in which they count
 };

@@ -8,8 +8,12 @@
 namespace gprofml::profile {
 namespace {
 
-constexpr const char* kSystemFolders[] = {"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu",
-                                          "/lib64", "/usr/lib64", "/lib", "/usr/lib"};
+constexpr const char* kSystemFolders[] = {"/lib/x86_64-linux-gnu",
+                                          "/usr/lib/x86_64-linux-gnu",
+                                          "/lib64",
+                                          "/usr/lib64",
+                                          "/lib",
+                                          "/usr/lib"};
 
 std::vector<std::string> split_path(const std::string& text) {
   std::vector<std::string> folders;

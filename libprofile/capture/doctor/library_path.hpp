@@ -1,4 +1,5 @@
-// Where the dynamic linker looks for a library by name: LD_LIBRARY_PATH, its cache, its own folders.
+// Where the dynamic linker looks for a library by name: LD_LIBRARY_PATH, its cache, its own
+// folders.
 #pragma once
 
 #include <string>

@@ -26,7 +26,7 @@ struct Machine {
   std::string injection_library;                   ///< absolute; empty: not found
   std::string injection_reason;                    ///< why not
   std::string glibc_version;                       ///< "2.36"
-  std::int64_t pid = 0;      ///< a running program whose libraries count; 0: none
+  std::int64_t pid = 0;       ///< a running program whose libraries count; 0: none
   bool is_superuser = false;  ///< effective user 0
 
   /// The version that a CUPTI tells of itself (cuptiGetVersion), 0 when it cannot be opened.

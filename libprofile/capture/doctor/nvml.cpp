@@ -19,7 +19,8 @@ struct ConfidentialState {
 
 class Library {
  public:
-  explicit Library(const std::string& name) : handle_(dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL)) {
+  explicit Library(const std::string& name)
+      : handle_(dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL)) {
     if (handle_ == nullptr) {
       const char* const why = dlerror();
       why_not_ = why != nullptr ? why : "cannot be opened";
@@ -58,12 +59,17 @@ class Library {
 
 Virtualisation virtualisation_of(unsigned mode) {
   switch (mode) {
-    case 0: return Virtualisation::none;
-    case 1: return Virtualisation::passthrough;
-    case 2: return Virtualisation::vgpu;
+    case 0:
+      return Virtualisation::none;
+    case 1:
+      return Virtualisation::passthrough;
+    case 2:
+      return Virtualisation::vgpu;
     case 3:
-    case 4: return Virtualisation::vgpu_host;
-    default: return Virtualisation::unknown;
+    case 4:
+      return Virtualisation::vgpu_host;
+    default:
+      return Virtualisation::unknown;
   }
 }
 

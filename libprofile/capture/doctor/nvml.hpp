@@ -17,10 +17,10 @@ struct NvmlDevice {
 };
 
 struct NvmlFacts {
-  bool is_loaded = false;   ///< the library could be opened
-  std::string why_not;      ///< what its opening or its nvmlInit_v2 said; empty: it works
-  std::string driver;       ///< "580.95.05"
-  int cuda_version = 0;     ///< newest that the driver takes: 13000 for 13.0; 0: unknown
+  bool is_loaded = false;  ///< the library could be opened
+  std::string why_not;     ///< what its opening or its nvmlInit_v2 said; empty: it works
+  std::string driver;      ///< "580.95.05"
+  int cuda_version = 0;    ///< newest that the driver takes: 13000 for 13.0; 0: unknown
   bool is_confidential = false;
   bool has_devtools_mode = false;  ///< confidential, but tools may profile
   std::vector<NvmlDevice> devices;

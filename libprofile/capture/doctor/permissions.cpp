@@ -48,7 +48,9 @@ void probe_counters(const Machine& machine, const std::string& container, Findin
   const std::optional<std::string> parameters = machine.read("/proc/driver/nvidia/params");
   if (!parameters) {
     if (kernel_driver_version(machine).empty()) return;  // the driver's finding says it all
-    findings.push_back({FindingLevel::note, "permission", "counters_unknown",
+    findings.push_back({FindingLevel::note,
+                        "permission",
+                        "counters_unknown",
                         "whether hardware counters are for administrators only cannot be read; "
                         "timelines need no right",
                         {"cat /proc/driver/nvidia/params"},
@@ -59,7 +61,9 @@ void probe_counters(const Machine& machine, const std::string& container, Findin
   const std::uint64_t capabilities = effective_capabilities(machine);
   const bool may = has(capabilities, kSysAdmin) || has(capabilities, kPerfmon);
   if (!is_restricted || may) {
-    findings.push_back({FindingLevel::ok, "permission", "counters_allowed",
+    findings.push_back({FindingLevel::ok,
+                        "permission",
+                        "counters_allowed",
                         is_restricted ? "hardware counters are for administrators only "
                                         "(RmProfilingAdminOnly: 1), and this process is one"
                                       : "hardware counters are for all users "
@@ -68,7 +72,9 @@ void probe_counters(const Machine& machine, const std::string& container, Findin
                         {"/proc/driver/nvidia/params"}});
     return;
   }
-  findings.push_back({FindingLevel::warning, "permission", "counters_admin_only",
+  findings.push_back({FindingLevel::warning,
+                      "permission",
+                      "counters_admin_only",
                       "hardware counters are for administrators only (RmProfilingAdminOnly: 1): "
                       "this user gets none; timelines need no right",
                       counters_repair(container),
@@ -80,7 +86,9 @@ void probe_container(const Machine& machine, const std::string& container, Findi
   const std::uint64_t capabilities = effective_capabilities(machine);
   const auto text = [&](int capability) { return has(capabilities, capability) ? "yes" : "no"; };
   findings.push_back(
-      {FindingLevel::note, "permission", "container",
+      {FindingLevel::note,
+       "permission",
+       "container",
        fmt::format("this is a {} container; capabilities: CAP_SYS_ADMIN {}, CAP_PERFMON {}, "
                    "CAP_SYS_PTRACE {}. Timelines need none of them, counters one of the first two",
                    container, text(kSysAdmin), text(kPerfmon), text(kSysPtrace)),
@@ -93,7 +101,9 @@ void probe_kernel_settings(const Machine& machine, Findings& findings) {
   const std::string paranoid = machine.read("/proc/sys/kernel/perf_event_paranoid").value_or("");
   const bool may_attach = has(effective_capabilities(machine), kSysPtrace);
   if (!scope.empty() && std::atoi(scope.c_str()) >= 2 && !may_attach) {
-    findings.push_back({FindingLevel::note, "permission", "ptrace_restricted",
+    findings.push_back({FindingLevel::note,
+                        "permission",
+                        "ptrace_restricted",
                         fmt::format("kernel.yama.ptrace_scope is {}: debuggers cannot attach to a "
                                     "running program; programs that `run` starts are recorded all "
                                     "the same",
@@ -102,7 +112,9 @@ void probe_kernel_settings(const Machine& machine, Findings& findings) {
                         {}});
   }
   if (!paranoid.empty()) {
-    findings.push_back({FindingLevel::ok, "permission", "perf_events",
+    findings.push_back({FindingLevel::ok,
+                        "permission",
+                        "perf_events",
                         fmt::format("kernel.perf_event_paranoid is {}, which does not matter: no "
                                     "perf events are used",
                                     std::atoi(paranoid.c_str())),
@@ -124,7 +136,8 @@ std::string container_name(const Machine& machine) {
     return "Apptainer";
   }
   if (groups.find("containerd") != std::string::npos) return "containerd";
-  if (groups.find("lxc") != std::string::npos || machine.variable("container") == "lxc") return "LXC";
+  if (groups.find("lxc") != std::string::npos || machine.variable("container") == "lxc")
+    return "LXC";
   return {};
 }
 

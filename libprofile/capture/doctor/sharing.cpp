@@ -22,7 +22,9 @@ void probe_mig(const Machine& machine, const NvmlFacts& nvml, Findings& findings
   for (const NvmlDevice& device : nvml.devices) is_enabled = is_enabled || device.is_mig_enabled;
   if (!is_enabled) return;
   findings.push_back(
-      {FindingLevel::warning, "sharing", "mig",
+      {FindingLevel::warning,
+       "sharing",
+       "mig",
        "a GPU is divided (MIG): timelines are recorded of the instance that the program sees; "
        "counters only where it is a compute instance of its own, and none of memory or link",
        {"export CUDA_VISIBLE_DEVICES=$(nvidia-smi -L | grep -o 'MIG-[0-9a-f-]*' | head -n 1)",
@@ -44,7 +46,9 @@ void probe_mps(const Machine& machine, Findings& findings) {
   const bool is_running = runs(machine, "nvidia-cuda-mps");
   if (!is_there && !is_running && variable.empty()) return;
   if (!is_there && !is_running) {
-    findings.push_back({FindingLevel::warning, "sharing", "mps_unreachable",
+    findings.push_back({FindingLevel::warning,
+                        "sharing",
+                        "mps_unreachable",
                         fmt::format("CUDA_MPS_PIPE_DIRECTORY is {}, where no MPS listens: programs "
                                     "that expect it end with an error",
                                     variable),
@@ -53,7 +57,9 @@ void probe_mps(const Machine& machine, Findings& findings) {
     return;
   }
   findings.push_back(
-      {FindingLevel::warning, "sharing", "mps",
+      {FindingLevel::warning,
+       "sharing",
+       "mps",
        "programs share the GPU through MPS: timelines show this program alone while others work "
        "beside it, and records of unified memory are refused",
        {"echo quit | nvidia-cuda-mps-control"},
@@ -67,14 +73,15 @@ void probe_vgpu(const Machine& machine, const NvmlFacts& nvml, Findings& finding
   }
   if (!is_vgpu) {
     for (const std::string& gpu : machine.names_in("/proc/driver/nvidia/gpus")) {
-      const auto text =
-          machine.read(fmt::format("/proc/driver/nvidia/gpus/{}/information", gpu));
+      const auto text = machine.read(fmt::format("/proc/driver/nvidia/gpus/{}/information", gpu));
       // A vGPU's model is its profile: "NVIDIA GRID ..." or "NVIDIA A40-48Q".
       is_vgpu = is_vgpu || (text && text->find("GRID") != std::string::npos);
     }
   }
   if (!is_vgpu) return;
-  findings.push_back({FindingLevel::warning, "sharing", "vgpu",
+  findings.push_back({FindingLevel::warning,
+                      "sharing",
+                      "vgpu",
                       "the GPU is a virtual one (vGPU): CUPTI refuses to record unless the host "
                       "allows it; the command is for the host",
                       {"echo enable_profiling=1 | sudo tee "
@@ -85,7 +92,8 @@ void probe_vgpu(const Machine& machine, const NvmlFacts& nvml, Findings& finding
 void probe_confidential(const NvmlFacts& nvml, Findings& findings) {
   if (!nvml.is_confidential) return;
   findings.push_back(
-      {nvml.has_devtools_mode ? FindingLevel::note : FindingLevel::problem, "sharing",
+      {nvml.has_devtools_mode ? FindingLevel::note : FindingLevel::problem,
+       "sharing",
        nvml.has_devtools_mode ? "confidential_devtools" : "confidential",
        nvml.has_devtools_mode
            ? "confidential computing is on in its mode for tools: times differ from those without"

@@ -42,7 +42,9 @@ void probe_processes(const Machine& machine, Findings& findings) {
   for (const RunningProcess& process : running_processes(machine)) {
     for (const KnownTool& tool : kTools) {
       if (process.name != tool.name) continue;
-      findings.push_back({FindingLevel::warning, "tools", tool.code,
+      findings.push_back({FindingLevel::warning,
+                          "tools",
+                          tool.code,
                           fmt::format("{} (pid {}) {}", process.name, process.pid, tool.text),
                           {fmt::format(fmt::runtime(tool.repair), process.pid)},
                           {}});
@@ -58,7 +60,9 @@ void probe_injection_variable(const Machine& machine, const char* name, const ch
                               FindingLevel level, const char* what, Findings& findings) {
   const std::string value = machine.variable(name);
   if (value.empty() || is_ours(value)) return;
-  findings.push_back({level, "tools", code,
+  findings.push_back({level,
+                      "tools",
+                      code,
                       fmt::format("{} is set already, to {}: {} not recorded", name, value, what),
                       {fmt::format("unset {}", name)},
                       {}});
@@ -71,14 +75,18 @@ void probe_variables(const Machine& machine, Findings& findings) {
                            FindingLevel::warning, "NVTX ranges are", findings);
   const std::string kineto = machine.variable("KINETO_USE_DAEMON");
   if (!kineto.empty() && kineto != "0") {
-    findings.push_back({FindingLevel::warning, "tools", "kineto_daemon_variable",
+    findings.push_back({FindingLevel::warning,
+                        "tools",
+                        "kineto_daemon_variable",
                         "KINETO_USE_DAEMON is set: PyTorch loads its profiler at the start and "
                         "may take CUPTI before or after the recorder",
                         {"unset KINETO_USE_DAEMON"},
                         {}});
   }
   if (!machine.variable("NSYS_PROFILING_SESSION_ID").empty()) {
-    findings.push_back({FindingLevel::problem, "tools", "inside_nsys",
+    findings.push_back({FindingLevel::problem,
+                        "tools",
+                        "inside_nsys",
                         "this shell runs inside nsys (NSYS_PROFILING_SESSION_ID is set): CUPTI is "
                         "its own in every program started here",
                         {"exit"},
@@ -86,7 +94,9 @@ void probe_variables(const Machine& machine, Findings& findings) {
   }
   for (const auto& [name, value] : machine.environment) {
     if (name.rfind("CUPTI_", 0) != 0) continue;
-    findings.push_back({FindingLevel::note, "tools", "cupti_variable",
+    findings.push_back({FindingLevel::note,
+                        "tools",
+                        "cupti_variable",
                         fmt::format("{}={} changes how CUPTI behaves", name, value),
                         {fmt::format("unset {}", name)},
                         {}});
