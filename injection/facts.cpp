@@ -44,7 +44,7 @@ void post_driver_version(Mailbox& mailbox) {
 
 }  // namespace
 
-void post_process_facts(Mailbox& mailbox, const char* host) {
+void post_process_facts(Mailbox& mailbox, const char* host, const Options& options) {
   mailbox.fact("host", host);
   post_number(mailbox, "pid", getpid());
   post_number(mailbox, "parent_pid", getppid());
@@ -52,7 +52,7 @@ void post_process_facts(Mailbox& mailbox, const char* host) {
   post_command(mailbox);
   post_link(mailbox, "working_folder", "/proc/self/cwd");
   mailbox.fact("library_version", GPROFML_VERSION);
-  mailbox.fact("level", "1");
+  post_number(mailbox, "level", options.level);
   post_driver_version(mailbox);
 }
 

@@ -2,9 +2,10 @@
 #pragma once
 
 #include "injection/mailbox.hpp"
+#include "injection/options.hpp"
 
 namespace gprofml::injection {
 
-void post_process_facts(Mailbox& mailbox, const char* host);
+void post_process_facts(Mailbox& mailbox, const char* host, const Options& options);
 
 }  // namespace gprofml::injection

@@ -175,6 +175,13 @@ Recorder* turn_off(const char* what, const char* detail) {
   return nullptr;
 }
 
+void note_bad_option(const char* key, void* mailbox) {
+  char detail[160];
+  std::snprintf(detail, sizeof detail, "%s: the value of `%s` cannot be read; its default holds",
+                spool::kOptionsVariable, key);
+  static_cast<Mailbox*>(mailbox)->note("bad_option", detail);
+}
+
 /// Called with the lock held.
 Recorder* make_recorder() {
   const char* folder = getenv("GPROFML_SPOOL_DIR");
@@ -188,6 +195,8 @@ Recorder* make_recorder() {
   recorder->pid = getpid();
   recorder->start_ns = realtime_ns();
   recorder->started_ns = monotonic_ns();
+  read_options(getenv(spool::kOptionsVariable), recorder->options, note_bad_option,
+               &recorder->mailbox);
   utsname system{};
   host_name(system);
   if (!recorder->file.create(folder, system.nodename, recorder->start_ns)) {
@@ -196,7 +205,7 @@ Recorder* make_recorder() {
     return turn_off("nothing is recorded", detail);
   }
   if (!recorder->stream.start(recorder->file)) return turn_off("nothing is recorded", "no memory");
-  post_process_facts(recorder->mailbox, system.nodename);
+  post_process_facts(recorder->mailbox, system.nodename, recorder->options);
   post_inherited_facts(recorder->mailbox);
   if (!write_pass(*recorder, WriteReason::start)) {
     write_last_words(*recorder);

@@ -13,6 +13,7 @@
 #include "injection/activity_buffers.hpp"
 #include "injection/event_ring.hpp"
 #include "injection/mailbox.hpp"
+#include "injection/options.hpp"
 #include "injection/record_stream.hpp"
 #include "injection/spool_file.hpp"
 #include "injection/system.hpp"
@@ -26,6 +27,7 @@ struct Recorder {
   std::int64_t start_ns = 0;
   std::int64_t started_ns = 0;  ///< the same on the monotonic clock
 
+  Options options;  ///< read once, before anything is recorded
   Mailbox mailbox;
   RingTable rings;
   ActivityBuffers buffers;

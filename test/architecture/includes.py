@@ -46,13 +46,13 @@ ANALYSIS_REPORT = Rule(ANALYSIS.project, ANALYSIS.external + ("nlohmann/",))
 APPS = Rule(("libanalysis/",) + tuple(f"libprofile/{part}/" for part in (
     "trace", "devices", "store", "import", "export", "capture", "metrics", "history")),
     ("fmt/", "CLI/"), True)
-INJECTION = Rule(("libprofile/spool/format.hpp",), ("cupti", "cuda", "nvtx", "generated_"), True)
+INJECTION = Rule(tuple(f"libprofile/spool/{name}.hpp" for name in ("format", "options", "control")), ("cupti", "cuda", "nvtx", "generated_"), True)
 # The simulated GPU is built from NVIDIA's headers alone: it must not know the product it tests.
 SIMGPU = Rule((), ("cupti", "cuda", "crt/", "nvtx", "generated_", "driver_types.h", "vector_types.h",
                    "nlohmann/", "fmt/", "catch2/"), True)
 # Traces with known truth must not know the analysis that they judge.
 SYNTH = Rule(("libprofile/trace/", "test/seeds.hpp"), ("fmt/", "nlohmann/", "zlib.h", "catch2/"), True)
-ANYTHING = Rule(("libanalysis/", "libprofile/", "test/", "bench/", "samples/"), ("",), True)
+ANYTHING = Rule(("libanalysis/", "libprofile/", "injection/", "test/", "bench/", "samples/"), ("",), True)
 
 
 def part_of(path):
