@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "test/simgpu/command/elf.hpp"
+#include "test/simgpu/command/without_symbols.hpp"
 #include "test/simgpu/engine/model.hpp"
 
 namespace gprofml::simgpu {
@@ -147,6 +148,23 @@ std::optional<std::string> library_like(const std::string& folder, const std::st
   return std::nullopt;
 }
 
+/// The library, or a copy that lacks what the model's fault names.
+std::string cupti_as_wanted(const std::string& library) {
+  const auto names = model().faults.find("missing_symbol");
+  if (names == model().faults.end()) {
+    return library;
+  }
+  std::string unknown;
+  const std::string copy = without_symbols(library, names->second, &unknown);
+  if (!unknown.empty()) {
+    throw ModelError("/faults/missing_symbol: " + library + " has no " + unknown);
+  }
+  if (copy.empty()) {
+    throw ModelError("/faults/missing_symbol: no memory for a copy of " + library);
+  }
+  return copy;
+}
+
 void set_libraries(const std::string& folder) {
   const std::string engine = folder + "/libsimgpu_engine.so";
   if (access(engine.c_str(), R_OK) != 0) {
@@ -155,7 +173,7 @@ void set_libraries(const std::string& folder) {
   }
   std::string preload = engine;
   if (const auto cupti = library_like(folder, "libcupti"); cupti) {
-    preload = *cupti + ":" + engine;
+    preload = cupti_as_wanted(*cupti) + ":" + engine;
   }
   // A sanitizer's runtime wraps pthread_create as the engine does. ThreadSanitizer must be called
   // by the engine, so that new threads are its own first; AddressSanitizer insists on standing

@@ -5,12 +5,14 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "test/simgpu/cupti/buffer_queue.hpp"
 #include "test/simgpu/cupti/client.hpp"
 #include "test/simgpu/cupti/delivery.hpp"
 #include "test/simgpu/cupti/faults.hpp"
+#include "test/simgpu/cupti/newer_records.hpp"
 #include "test/simgpu/cupti/overheads.hpp"
 #include "test/simgpu/cupti/per_thread.hpp"
 
@@ -40,8 +42,9 @@ struct OwnQueue {
     queues().all.push_back(queue);
   }
   ~OwnQueue() {
-    if (!in_forked_child()) queue->end_thread();
+    if (!in_forked_child()) end();
   }
+  void end();
   OwnQueue(const OwnQueue&) = delete;
   OwnQueue& operator=(const OwnQueue&) = delete;
 };
@@ -87,6 +90,46 @@ std::vector<SharedQueue> all_queues() {
   return all;
 }
 
+/// Writes into the client's memory, asking the client for more of it when it is full. Returns
+/// whether it asked.
+bool write(BufferQueue& queue, const void* record, std::size_t size, std::int64_t end_ns) {
+  bool asked = false;
+  while (!queue.append(record, size, end_ns)) {
+    Buffer buffer = ask_client(size);
+    asked = true;
+    if (buffer.bytes == nullptr) {
+      drop();
+      break;
+    }
+    queue.add(std::move(buffer));
+  }
+  return asked;
+}
+
+bool write(BufferQueue& queue, const HeldRecord& record) {
+  return write(queue, record.bytes.data(), record.bytes.size(), record.end_ns);
+}
+
+/// Writes the record as a fault wants it: longer, or another one that was held back in its place.
+bool write_otherwise(BufferQueue& queue, const void* record, std::size_t size,
+                     std::int64_t end_ns) {
+  HeldRecord next;
+  const auto* bytes = static_cast<const std::uint8_t*>(record);
+  next.bytes.assign(bytes, bytes + size);
+  next.bytes.resize(size + longer_records_fault(), kAddedByte);
+  next.end_ns = end_ns;
+  const std::size_t most_held = shuffled_records_fault();
+  if (most_held == 0) return write(queue, next);
+  const std::optional<HeldRecord> drawn = queue.exchange(std::move(next), most_held);
+  return drawn && write(queue, *drawn);
+}
+
+/// What is held back has nobody to be exchanged with any more.
+void OwnQueue::end() {
+  while (std::optional<HeldRecord> record = queue->take_held()) write(*queue, *record);
+  queue->end_thread();
+}
+
 }  // namespace
 
 void append_record(const void* record, std::size_t size, std::int64_t end_ns) {
@@ -94,19 +137,28 @@ void append_record(const void* record, std::size_t size, std::int64_t end_ns) {
   // A client that makes CUDA calls when asked for a buffer would be asked again, without end.
   if (asking_client || drops_next_record()) return drop();
   BufferQueue& queue = queue_of_this_thread();
-  bool asked = false;
-  while (!queue.append(record, size, end_ns)) {
-    Buffer buffer = ask_client(size);
-    if (buffer.bytes == nullptr) return drop();
-    queue.add(std::move(buffer));
-    asked = true;
+  const bool as_it_is = longer_records_fault() == 0 && shuffled_records_fault() == 0;
+  bool asked =
+      as_it_is ? write(queue, record, size, end_ns) : write_otherwise(queue, record, size, end_ns);
+  if (unknown_kind_follows()) {
+    const UnknownRecord unknown;
+    asked = write_otherwise(queue, &unknown, sizeof unknown, kFinished) || asked;
   }
   if (asked) record_buffer_request();
 }
 
 void collect(Flush flush) {
   if (in_forked_child()) return;
-  for (const SharedQueue& queue : all_queues()) queue->collect(flush);
+  // What becomes of buffers must not depend on when somebody flushes, nor then what is held back.
+  if (buffers_held_fault() && flush < Flush::forced) return;
+  std::size_t lost = 0;
+  for (const SharedQueue& queue : all_queues()) {
+    if (flush == Flush::forced) {
+      while (std::optional<HeldRecord> record = queue->take_held()) write(*queue, *record);
+    }
+    lost += queue->collect(flush);
+  }
+  dropped_records.fetch_add(lost, std::memory_order_relaxed);
 }
 
 bool has_records() {

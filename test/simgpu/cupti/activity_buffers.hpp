@@ -34,7 +34,8 @@ void append(const Record& record, std::int64_t end_ns = kFinished) {
 enum class Flush : std::uint8_t {
   full,      ///< buffers that are full, with all records finished
   finished,  ///< all buffers in which every record is finished
-  forced     ///< all buffers; records that are not finished become invalid
+  forced,    ///< all buffers; records that are not finished become invalid
+  lost       ///< all buffers, without their records, which count as dropped (a fault)
 };
 
 /// Takes buffers from all queues and puts them on their way to the client; does not wait.

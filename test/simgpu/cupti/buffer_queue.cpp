@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "test/simgpu/cupti/delivery.hpp"
+#include "test/simgpu/cupti/faults.hpp"
 #include "test/simgpu/engine/observer.hpp"
 
 namespace gprofml::simgpu::cupti {
@@ -38,6 +40,7 @@ bool Buffer::is_finished() const {
 
 void Buffer::write(const void* record, std::size_t record_size, std::int64_t end_ns) {
   copy_over_zeroed(bytes + used, record, record_size);
+  if (end_ns != kFinished) last_activity = used;
   if (end_ns != kFinished && !finished_by_now(end_ns)) {
     unfinished.push_back({used, end_ns});
     latest_end_ns = std::max(latest_end_ns, end_ns);
@@ -46,12 +49,16 @@ void Buffer::write(const void* record, std::size_t record_size, std::int64_t end
   ++records;
 }
 
-void Buffer::invalidate_unfinished() {
+void Buffer::invalidate(std::size_t offset) {
   const CUpti_ActivityKind invalid = CUPTI_ACTIVITY_KIND_INVALID;
+  std::memcpy(bytes + offset, &invalid, sizeof invalid);
+}
+
+void Buffer::invalidate_unfinished() {
   for (const Unfinished& record : unfinished) {
-    if (!finished_by_now(record.end_ns))
-      std::memcpy(bytes + record.offset, &invalid, sizeof invalid);
+    if (!finished_by_now(record.end_ns)) invalidate(record.offset);
   }
+  if (incomplete_at_forced_flush_fault() && last_activity) invalidate(*last_activity);
 }
 
 bool BufferQueue::append(const void* record, std::size_t size, std::int64_t end_ns) {
@@ -76,8 +83,9 @@ void BufferQueue::add(Buffer&& buffer) {
   }
 }
 
-void BufferQueue::collect(Flush flush) {
+std::size_t BufferQueue::collect(Flush flush) {
   const std::lock_guard lock{mutex_};
+  if (flush == Flush::lost) return lose_everything();
   const bool forced = flush == Flush::forced;
   // All that can become of the current buffer is decided as if it were the last full one.
   const bool takes_current = current_ && current_->records != 0 && flush != Flush::full &&
@@ -87,18 +95,54 @@ void BufferQueue::collect(Flush flush) {
       std::any_of(full_.begin(), full_.end(), [](const Buffer& b) { return !b.is_finished(); });
   complete_full(forced);
   if (takes_current && !must_wait_its_turn) {
-    retire_current();
-    if (forced) complete_full(true);
+    full_.push_back(std::move(*current_));
+    current_.reset();
+    complete_full(forced);
   }
   if (forced) {
     for (const Buffer& buffer : spare_) give_back(buffer);
     spare_.clear();
   }
+  return 0;
+}
+
+std::size_t BufferQueue::lose_everything() {
+  std::size_t lost = held_.size();
+  held_.clear();
+  if (current_) full_.push_back(std::move(*current_));
+  current_.reset();
+  for (const Buffer& buffer : full_) {
+    lost += buffer.records;
+    complete({buffer.bytes, buffer.size, 0});
+  }
+  full_.clear();
+  return lost;
+}
+
+std::optional<HeldRecord> BufferQueue::exchange(HeldRecord&& record, std::size_t most) {
+  const std::lock_guard lock{mutex_};
+  held_.push_back(std::move(record));
+  if (held_.size() <= most) return std::nullopt;
+  return draw();
+}
+
+std::optional<HeldRecord> BufferQueue::take_held() {
+  const std::lock_guard lock{mutex_};
+  if (held_.empty()) return std::nullopt;
+  return draw();
+}
+
+HeldRecord BufferQueue::draw() {
+  lot_ = lot_ * 1664525 + 1013904223;  // Numerical Recipes' generator: any will do
+  std::swap(held_[(lot_ >> 16U) % held_.size()], held_.back());
+  HeldRecord drawn = std::move(held_.back());
+  held_.pop_back();
+  return drawn;
 }
 
 bool BufferQueue::has_records() {
   const std::lock_guard lock{mutex_};
-  return !full_.empty() || (current_ && current_->records != 0);
+  return !full_.empty() || !held_.empty() || (current_ && current_->records != 0);
 }
 
 void BufferQueue::end_thread() {
@@ -117,6 +161,8 @@ void BufferQueue::abandon() {
   current_.reset();
   full_.clear();
   spare_.clear();
+  held_.clear();
+  lot_ = 1;
 }
 
 void BufferQueue::retire_current() {
@@ -130,7 +176,7 @@ void BufferQueue::complete_full(bool forced) {
   for (Buffer& buffer : full_) {
     const bool in_turn = kept.empty() || !clock_is_virtual();
     if (forced) buffer.invalidate_unfinished();
-    if (forced || (in_turn && buffer.is_finished())) {
+    if (forced || (in_turn && buffer.is_finished() && !buffers_held_fault())) {
       give_back(buffer);
     } else {
       kept.push_back(std::move(buffer));

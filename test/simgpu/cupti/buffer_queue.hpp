@@ -26,12 +26,20 @@ struct Buffer {
   std::size_t records = 0;
   std::vector<Unfinished> unfinished;  ///< when they were written
   std::int64_t latest_end_ns = kFinished;
+  std::optional<std::size_t> last_activity;  ///< offset of the last record of something on a GPU
 
   bool has_room(std::size_t record_size) const;
   bool is_full() const { return most_records != 0 && records == most_records; }
   bool is_finished() const;
   void write(const void* record, std::size_t record_size, std::int64_t end_ns);
+  void invalidate(std::size_t offset);
   void invalidate_unfinished();
+};
+
+/// A record that is not in any buffer yet.
+struct HeldRecord {
+  std::vector<std::uint8_t> bytes;
+  std::int64_t end_ns = kFinished;
 };
 
 /// Called by the producing thread and by flushing threads at once.
@@ -42,7 +50,15 @@ class BufferQueue {
 
   void add(Buffer&& buffer);
 
-  void collect(Flush flush);
+  /// Returns how many records were lost.
+  std::size_t collect(Flush flush);
+
+  /// Holds a record back. If there are more than `most` then, gives one of them, drawn by lot (the
+  /// same run over run).
+  std::optional<HeldRecord> exchange(HeldRecord&& record, std::size_t most);
+
+  /// One of the records held back, drawn by lot.
+  std::optional<HeldRecord> take_held();
 
   bool has_records();
 
@@ -57,6 +73,8 @@ class BufferQueue {
  private:
   void retire_current();
   void complete_full(bool forced);
+  std::size_t lose_everything();
+  HeldRecord draw();
 
   std::mutex mutex_;
   std::optional<Buffer> current_;
@@ -64,6 +82,8 @@ class BufferQueue {
   // Threads that share a queue may each have asked the client when the current buffer was full.
   std::vector<Buffer> spare_;
   bool thread_has_ended_ = false;
+  std::vector<HeldRecord> held_;
+  std::uint32_t lot_ = 1;
 };
 
 }  // namespace gprofml::simgpu::cupti

@@ -16,6 +16,7 @@ struct Frame {
   ApiCall::Domain domain;
   std::uint32_t callback_id;
   std::uint32_t correlation;
+  std::int64_t start_ns;
   std::uint64_t correlation_data;
 };
 
@@ -76,7 +77,7 @@ bool unwind_to(std::deque<Frame>& frames, const ApiCall& call) {
 
 void call_began(const ApiCall& call) {
   ThreadCalls& calls = thread_calls();
-  calls.frames.push_back({call.domain, call.callback_id, call.correlation, 0});
+  calls.frames.push_back({call.domain, call.callback_id, call.correlation, call.start_ns, 0});
   calls.context = call.context;
   call_back_at(CUPTI_API_ENTER, call, &calls.frames.back().correlation_data);
 }
@@ -89,6 +90,11 @@ void call_ended(const ApiCall& call) {
   call_back_at(CUPTI_API_EXIT, call,
                began_here ? &calls.frames.back().correlation_data : &nothing_left);
   if (began_here) calls.frames.pop_back();
+}
+
+std::int64_t start_of_outermost_call() {
+  const std::deque<Frame>& frames = thread_calls().frames;
+  return frames.empty() ? now_ns() : frames.front().start_ns;
 }
 
 CUcontext current_context() {

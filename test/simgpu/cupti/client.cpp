@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include "test/simgpu/cupti/faults.hpp"
+#include "test/simgpu/engine/clock.hpp"
 #include "test/simgpu/engine/observer.hpp"
 
 namespace gprofml::simgpu::cupti {
@@ -14,6 +16,16 @@ thread_local CUptiResult last_error = CUPTI_SUCCESS;
 // A parent without a client has no lock held and nothing to lose: its child starts afresh.
 void after_fork_in_child() {
   forked = forked || in_use;
+}
+
+/// The engine's time on a clock that somebody may have set in the meantime. A function of the time
+/// alone, so that all threads see the same step.
+std::int64_t stepped(std::int64_t engine_ns) {
+  const ClockStep step = clock_step_fault();
+  if (step.by_ns == 0) return engine_ns;
+  static const std::int64_t first_asked_ns = now_ns();
+  const std::int64_t zero_ns = clock_is_virtual() ? kEpochNs : first_asked_ns;
+  return engine_ns >= zero_ns + step.at_ns ? engine_ns + step.by_ns : engine_ns;
 }
 
 }  // namespace
@@ -45,7 +57,7 @@ CUptiResult take_last_error() {
 
 std::uint64_t client_time(std::int64_t engine_ns) {
   const auto own_clock = client().timestamp.load(std::memory_order_relaxed);
-  if (own_clock == nullptr) return static_cast<std::uint64_t>(engine_ns);
+  if (own_clock == nullptr) return static_cast<std::uint64_t>(stepped(engine_ns));
   const std::int64_t offset_ns = static_cast<std::int64_t>(own_clock()) - now_ns();
   return static_cast<std::uint64_t>(engine_ns + offset_ns);
 }

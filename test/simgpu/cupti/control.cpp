@@ -1,8 +1,10 @@
 #include "test/simgpu/cupti/control.hpp"
 
 #include <cupti.h>
+#include <dlfcn.h>
 
 #include <atomic>
+#include <cstring>
 
 #include "test/simgpu/cupti/activity_buffers.hpp"
 #include "test/simgpu/cupti/client.hpp"
@@ -27,6 +29,18 @@ const char* callback_name(CUpti_CallbackDomain domain, std::uint32_t id) {
   if (domain == CUPTI_CB_DOMAIN_DRIVER_API) return kDriverNames.at(id);
   if (domain == CUPTI_CB_DOMAIN_RUNTIME_API) return kRuntimeNames.at(id);
   return nullptr;
+}
+
+/// The same code is also linked as libcupti.so.12, which then says that it is CUPTI of CUDA 12.8.
+constexpr std::uint32_t kVersionOf12 = 26;
+
+std::uint32_t version_of_this_library() {
+  if (const std::uint32_t version = version_fault(); version != 0) return version;
+  Dl_info self{};
+  dladdr(reinterpret_cast<const void*>(&version_of_this_library), &self);
+  const bool is_12 =
+      self.dli_fname != nullptr && std::strstr(self.dli_fname, "libcupti.so.12") != nullptr;
+  return is_12 ? kVersionOf12 : std::uint32_t{CUPTI_API_VERSION};
 }
 
 void detach() {
@@ -59,7 +73,7 @@ using namespace gprofml::simgpu::cupti;
 
 CUptiResult cuptiGetVersion(uint32_t* version) {
   if (version == nullptr) return answer(CUPTI_ERROR_INVALID_PARAMETER);
-  *version = CUPTI_API_VERSION;
+  *version = version_of_this_library();
   return CUPTI_SUCCESS;
 }
 
@@ -85,8 +99,7 @@ CUptiResult cuptiGetLastError(void) {
 CUptiResult cuptiGetTimestamp(uint64_t* timestamp) {
   if (timestamp == nullptr) return answer(CUPTI_ERROR_INVALID_PARAMETER);
   const auto own_clock = client().timestamp.load();
-  *timestamp =
-      own_clock != nullptr ? own_clock() : static_cast<std::uint64_t>(gprofml::simgpu::now_ns());
+  *timestamp = own_clock != nullptr ? own_clock() : client_time(gprofml::simgpu::now_ns());
   return CUPTI_SUCCESS;
 }
 

@@ -7,10 +7,12 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <set>
 #include <system_error>
 #include <thread>
 
 #include "test/simgpu/cupti/client.hpp"
+#include "test/simgpu/cupti/faults.hpp"
 
 namespace gprofml::simgpu::cupti {
 namespace {
@@ -19,12 +21,16 @@ struct Queue {
   std::mutex mutex;
   std::condition_variable queued;
   std::condition_variable delivered;
-  std::deque<CompletedBuffer> buffers;
+  struct Numbered {
+    CompletedBuffer buffer;
+    std::uint64_t number;
+  };
+  std::deque<Numbered> buffers;
   std::uint64_t buffers_queued = 0;
-  std::uint64_t buffers_delivered = 0;
+  std::set<std::uint64_t> on_their_way;  ///< numbers: queued, or at the client
   std::chrono::milliseconds period{0};
   void (*periodic_work)() = nullptr;
-  bool has_worker = false;
+  std::size_t workers = 0;
 };
 
 // Never destroyed: the worker outlives the destructors of static objects.
@@ -43,12 +49,12 @@ void give_to_client(const CompletedBuffer& buffer) {
 
 /// Gives the oldest buffer; the lock is open while the client's code runs.
 void deliver_one(Queue& all, std::unique_lock<std::mutex>& lock) {
-  const CompletedBuffer buffer = all.buffers.front();
+  const Queue::Numbered next = all.buffers.front();
   all.buffers.pop_front();
   lock.unlock();
-  give_to_client(buffer);
+  give_to_client(next.buffer);
   lock.lock();
-  ++all.buffers_delivered;
+  all.on_their_way.erase(next.number);
   all.delivered.notify_all();
 }
 
@@ -76,17 +82,18 @@ void work() {
 }
 
 /// With all signals blocked, as the program's handlers must run on the program's threads.
-void start_worker(Queue& all) {
-  if (all.has_worker) return;
+void start_workers(Queue& all) {
+  if (all.workers != 0) return;
   sigset_t every;
   sigset_t before;
   sigfillset(&every);
   pthread_sigmask(SIG_SETMASK, &every, &before);
   try {
-    std::thread{work}.detach();
-    all.has_worker = true;
+    for (std::size_t wanted = completion_threads_fault(); all.workers < wanted; ++all.workers) {
+      std::thread{work}.detach();
+    }
   } catch (const std::system_error&) {
-    // No thread to be had: wait_until_delivered does the work.
+    // No thread to be had: if there is none at all, wait_until_delivered does the work.
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -96,9 +103,9 @@ void start_worker(Queue& all) {
 void complete(const CompletedBuffer& buffer) {
   Queue& all = queue();
   const std::lock_guard lock{all.mutex};
-  all.buffers.push_back(buffer);
-  ++all.buffers_queued;
-  start_worker(all);
+  all.buffers.push_back({buffer, ++all.buffers_queued});
+  all.on_their_way.insert(all.buffers_queued);
+  start_workers(all);
   all.queued.notify_one();
 }
 
@@ -107,11 +114,12 @@ void wait_until_delivered() {
   std::unique_lock lock{all.mutex};
   const std::uint64_t target = all.buffers_queued;
   if (on_worker) return;
-  if (!all.has_worker) {
+  if (all.workers == 0) {
     while (!all.buffers.empty()) deliver_one(all, lock);
     return;
   }
-  all.delivered.wait(lock, [&] { return all.buffers_delivered >= target; });
+  all.delivered.wait(
+      lock, [&] { return all.on_their_way.empty() || *all.on_their_way.begin() > target; });
 }
 
 void deliver_periodically(std::uint32_t milliseconds, void (*periodic_work)()) {
@@ -119,7 +127,7 @@ void deliver_periodically(std::uint32_t milliseconds, void (*periodic_work)()) {
   const std::lock_guard lock{all.mutex};
   all.period = std::chrono::milliseconds{milliseconds};
   all.periodic_work = periodic_work;
-  if (milliseconds != 0) start_worker(all);
+  if (milliseconds != 0) start_workers(all);
   all.queued.notify_one();
 }
 

@@ -1,7 +1,8 @@
 // Completed buffers on their way back to the client: one queue, one worker thread of ours that
 // calls the client's callback, one buffer at a time and in the order in which they were completed.
 // The documentation allows the callback on any thread; on a worker it is where a client is least
-// ready for it. No lock is held while the client's code runs.
+// ready for it. (The model can have several such workers, and then there is no order.) No lock is
+// held while the client's code runs.
 #pragma once
 
 #include <cstddef>

@@ -4,6 +4,10 @@
 #include <array>
 
 #include "test/simgpu/cupti/client.hpp"
+#include "test/simgpu/cupti/faults.hpp"
+#include "test/simgpu/cupti/newer_records.hpp"
+
+using namespace gprofml::simgpu::cupti;
 
 namespace {
 
@@ -57,10 +61,15 @@ constexpr Sizes sizes() {
 
 constexpr Sizes kSizes = sizes();
 
-/// 0: no record of this version.
+/// 0: no record of this version, nor of the newer one that a fault makes of it.
 std::size_t size_at(const std::uint8_t* bytes) {
-  const auto kind = static_cast<std::size_t>(reinterpret_cast<const CUpti_Activity*>(bytes)->kind);
-  return kind < kSizes.size() ? kSizes[kind] : 0;
+  const auto kind = reinterpret_cast<const CUpti_Activity*>(bytes)->kind;
+  if (kind == kUnknownKind && has_unknown_kind()) {
+    return sizeof(UnknownRecord) + longer_records_fault();
+  }
+  const auto index = static_cast<std::size_t>(kind);
+  const std::size_t size = index < kSizes.size() ? kSizes[index] : 0;
+  return size == 0 ? 0 : size + longer_records_fault();
 }
 
 CUptiResult next_record(std::uint8_t* buffer, std::size_t valid_size, CUpti_Activity** record) {
@@ -85,5 +94,5 @@ CUptiResult next_record(std::uint8_t* buffer, std::size_t valid_size, CUpti_Acti
 
 CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid_size,
                                        CUpti_Activity** record) {
-  return gprofml::simgpu::cupti::answer(next_record(buffer, valid_size, record));
+  return answer(next_record(buffer, valid_size, record));
 }

@@ -5,10 +5,14 @@
 
 #include <atomic>
 
+#include "test/simgpu/cupti/activity_buffers.hpp"
+#include "test/simgpu/cupti/attachment.hpp"
 #include "test/simgpu/cupti/calls.hpp"
 #include "test/simgpu/cupti/client.hpp"
 #include "test/simgpu/cupti/control.hpp"
+#include "test/simgpu/cupti/faults.hpp"
 #include "test/simgpu/cupti/initial_records.hpp"
+#include "test/simgpu/cupti/kernel_names.hpp"
 #include "test/simgpu/cupti/records.hpp"
 #include "test/simgpu/cupti/resource_callbacks.hpp"
 #include "test/simgpu/engine/observer.hpp"
@@ -18,6 +22,8 @@ namespace {
 
 class CuptiObserver final : public Observer {
  public:
+  bool is_in_use() const override { return has_client(); }
+
   void api_enter(const ApiCall& call) override {
     if (in_forked_child()) return;
     notice_initialisation();
@@ -64,16 +70,33 @@ class CuptiObserver final : public Observer {
       record_context_overhead(*event.context, event.call);
       record(*event.context);
     }
+    if (event.what == What::module_unload_starting) release_names_of(event.module_id);
+    if (event.what == What::context_destroy_starting && context_loses_records_fault()) {
+      collect(Flush::lost);
+    }
     if (event.what == What::stream_created && event.stream != nullptr) record(*event.stream);
     call_back_resource(event);
   }
 };
 
-[[gnu::constructor]] void observe_engine() {
+CuptiObserver& observer_of_this_library() {
   static CuptiObserver& observer = *new CuptiObserver;
+  return observer;
+}
+
+[[gnu::constructor]] void observe_engine() {
   look_for_initialisation();
-  set_observer(&observer);
+  if (current_observer() == nullptr) set_observer(&observer_of_this_library());
 }
 
 }  // namespace
+
+bool attach_to_engine() {
+  Observer* own = &observer_of_this_library();
+  Observer* other = current_observer();
+  if (other != nullptr && other != own && other->is_in_use()) return false;
+  set_observer(own);
+  return true;
+}
+
 }  // namespace gprofml::simgpu::cupti

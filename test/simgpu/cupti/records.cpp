@@ -12,15 +12,44 @@
 #include <utility>
 
 #include "test/simgpu/cupti/activity_buffers.hpp"
+#include "test/simgpu/cupti/calls.hpp"
 #include "test/simgpu/cupti/client.hpp"
 #include "test/simgpu/cupti/external_correlation.hpp"
 #include "test/simgpu/cupti/faults.hpp"
+#include "test/simgpu/cupti/kernel_names.hpp"
 #include "test/simgpu/cupti/record_building.hpp"
 #include "test/simgpu/cupti/selection.hpp"
 #include "test/simgpu/cupti/translation.hpp"
 
 namespace gprofml::simgpu::cupti {
 namespace {
+
+/// How long before its call an activity starts that the model wants to start too early.
+constexpr std::int64_t kEarlyNs = 1000;
+
+template <typename Record>
+void set_times(Record& record, const Placement& at) {
+  record.start = client_time(at.start_ns);
+  record.end = client_time(at.end_ns);
+  switch (next_times_fault()) {
+    case TimesFault::none:
+      break;
+    case TimesFault::zero:
+      record.start = 0;
+      record.end = 0;
+      break;
+    case TimesFault::reversed:
+      record.start = client_time(at.end_ns);
+      record.end = client_time(at.start_ns);
+      break;
+    case TimesFault::early: {
+      const std::uint64_t duration = record.end - record.start;
+      record.start = client_time(start_of_outermost_call() - kEarlyNs);
+      record.end = record.start + duration;
+      break;
+    }
+  }
+}
 
 /// The members that every GPU activity has under the same name.
 template <typename Record>
@@ -32,9 +61,7 @@ void place(Record& record, const Placement& at) {
   record.graphNodeId = at.graph_node_id;
   record.graphId = at.graph_id;
   record.channelID = at.stream_id;  // a channel a stream: enough for streams to overlap
-  if (loses_next_timestamps()) return;
-  record.start = client_time(at.start_ns);
-  record.end = client_time(at.end_ns);
+  set_times(record, at);
 }
 
 std::int64_t next_grid_id() {
@@ -128,7 +155,7 @@ void record(const Kernel& kernel) {
   memory_of(record, kernel);
   record.completed = record.end;
   record.gridId = next_grid_id();
-  record.name = kernel.name;
+  record.name = name_for_client(kernel);
   record.channelType = CUPTI_CHANNEL_TYPE_COMPUTE;
   if (options().latency_timestamps) {
     record.queued = client_time(kernel.submitted_ns);
@@ -259,10 +286,7 @@ void record(const GraphLaunch& launch) {
   record.streamId = launch.at.stream_id;
   record.endDeviceId = launch.at.device;
   record.endContextId = launch.at.context_id;
-  if (!loses_next_timestamps()) {
-    record.start = client_time(launch.at.start_ns);
-    record.end = client_time(launch.at.end_ns);
-  }
+  set_times(record, launch.at);
   append(record, launch.at.end_ns);
 }
 

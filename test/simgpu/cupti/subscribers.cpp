@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "test/simgpu/cupti/attachment.hpp"
 #include "test/simgpu/cupti/client.hpp"
 #include "test/simgpu/cupti/faults.hpp"
 
@@ -92,6 +93,10 @@ CUptiResult subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc functio
     }
     return fault;
   }
+  if (!attach_to_engine()) {
+    copy_name("a CUPTI of another version", parameters);
+    return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  }
   auto* made = new CUpti_Subscriber_st;
   made->name = full_name(parameters);
   made->function = function;
@@ -131,6 +136,10 @@ void call_back(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* dat
   if (current != nullptr && current->function != nullptr) {
     current->function(current->user_data, domain, id, data);
   }
+}
+
+bool has_client() {
+  return subscriber.load() != nullptr;
 }
 
 void forget_subscriber() {

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cstdlib>
 
 #include "test/simgpu/engine/clock.hpp"
 #include "test/simgpu/engine/engine_lock.hpp"
@@ -14,6 +15,19 @@ namespace gprofml::simgpu {
 namespace {
 
 std::atomic<std::uint32_t> g_correlation{0};
+
+/// Counts up from 1, or from where a fault says: past 2^32 - 1 it goes on with 1, for 0 means none.
+std::uint32_t next_correlation() {
+  static const bool begun = [] {
+    const char* first = fault("first_correlation");
+    g_correlation =
+        first != nullptr ? static_cast<std::uint32_t>(std::strtoull(first, nullptr, 10)) - 1 : 0;
+    return true;
+  }();
+  static_cast<void>(begun);
+  const std::uint32_t next = ++g_correlation;
+  return next != 0 ? next : ++g_correlation;
+}
 
 void log_call(const ApiCall& call, const ThreadState& thread) {
   if (log_wanted()) {
@@ -32,7 +46,7 @@ ApiScope::ApiScope(const ApiId& id, const void* parameters, const char* symbol)
     : id_(id), outer_(this_thread().scope), own_cost_ns_(model().call_cost(id.cost_name)) {
   ThreadState& thread = this_thread();
   if (thread.depth == 0) {
-    thread.correlation = ++g_correlation;
+    thread.correlation = next_correlation();
     advance(model().host_gap_ns);
   }
   call_.domain = id.domain;

@@ -30,8 +30,6 @@ void tell(std::function<void(Observer&)> what);
 /// Runs when the lock is released, on this thread.
 void run_after_unlock(std::function<void()> what);
 
-Observer* current_observer();
-
 /// Handles that the program holds. A handle that is not registered as this kind is nullptr.
 enum class HandleKind : std::uint8_t {
   context,

@@ -202,6 +202,25 @@ void assign_lanes(GraphExec& exec) {
   }
 }
 
+/// Executable graphs that are gone, the latest one last.
+std::vector<GraphExec*>& destroyed_execs() {
+  static auto* all = new std::vector<GraphExec*>;
+  return *all;
+}
+
+/// A new object, or with the fault `reused_execs` the latest one that was destroyed: its handle
+/// then stands for another graph, as happens with a driver that gives memory out again.
+GraphExec* make_exec() {
+  if (fault("reused_execs") == nullptr || destroyed_execs().empty()) {
+    return new GraphExec;
+  }
+  GraphExec* again = destroyed_execs().back();
+  destroyed_execs().pop_back();
+  exec_maps().erase(again);
+  *again = GraphExec{};
+  return again;
+}
+
 std::vector<std::shared_ptr<Capture>>& captures() {
   static auto* all = new std::vector<std::shared_ptr<Capture>>;
   return *all;
@@ -336,7 +355,7 @@ CUresult instantiate(const Graph& graph, std::uint64_t flags, GraphExec** made) 
   if (!graph.nodes.empty() && in_order(graph).empty()) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  auto* exec = new GraphExec;
+  GraphExec* exec = make_exec();
   exec->original = &graph;
   exec->flags = flags;
   exec->clone = make_graph(&graph, true);
@@ -362,6 +381,7 @@ void destroy_exec(GraphExec* exec) {
   tell_resource(event, current_context());
   forget_handle(HandleKind::graph_exec, exec);
   destroy_graph(exec->clone);
+  destroyed_execs().push_back(exec);
 }
 
 GraphNode* node_in_exec(const GraphExec& exec, const GraphNode* original) {

@@ -49,7 +49,8 @@ struct Placement {
 
 struct Kernel {
   Placement at;
-  const char* name = nullptr;  ///< mangled; lives as long as the process
+  const char* name = nullptr;   ///< mangled; lives as long as the process
+  std::uint32_t module_id = 0;  ///< where the kernel comes from
   std::int32_t grid[3] = {1, 1, 1};
   std::int32_t block[3] = {1, 1, 1};
   std::int32_t cluster[3] = {0, 0, 0};
@@ -260,6 +261,7 @@ struct ResourceEvent {
 class Observer {
  public:
   virtual ~Observer() = default;
+  virtual bool is_in_use() const = 0;  ///< whether somebody would miss what it is told
   virtual void api_enter(const ApiCall& call) = 0;
   virtual void api_exit(const ApiCall& call) = 0;
   virtual void submitted(const Kernel& kernel) = 0;
@@ -277,6 +279,7 @@ class Observer {
 
 /// One observer at a time; nullptr takes it away. The fake CUPTI sets itself when it is loaded.
 void set_observer(Observer* observer);
+Observer* current_observer();
 
 // --- what an observer may ask the engine -------------------------------------------------------
 

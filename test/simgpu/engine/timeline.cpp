@@ -92,6 +92,9 @@ void report(Operation& operation, const Placement& at, std::int64_t submitted_ns
   if (operation.kind == Operation::Kind::kernel) {
     Kernel told = operation.kernel;
     told.at = at;
+    if (operation.function->module != nullptr) {
+      told.module_id = operation.function->module->id;
+    }
     told.submitted_ns = submitted_ns;
     log_kernel(told);
     tell([told](Observer& observer) { observer.submitted(told); });

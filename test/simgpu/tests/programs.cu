@@ -1,6 +1,7 @@
 // Programs for the tests of the simulated GPU, one a subcommand. They check what a program can see
 // and return 0; times are checked from outside.
 #include <cuda_runtime.h>
+#include <dlfcn.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -592,6 +593,107 @@ void memory_of_all_kinds() {
   OK(cudaStreamSynchronize(stream));
 }
 
+/// A graph launched by the runtime and the driver, through their twins for per-thread streams too.
+void graph_launches_of_all_kinds() {
+  cudaStream_t stream = make_stream();
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  short_kernel<<<1, 32, 0, stream>>>(0);
+  OK(cudaStreamEndCapture(stream, &graph));
+  OK(cudaGraphInstantiate(&exec, graph, 0));
+  using Launch = int (*)(void*, void*);
+  for (const char* name :
+       {"cudaGraphLaunch", "cudaGraphLaunch_ptsz", "cuGraphLaunch", "cuGraphLaunch_ptsz"}) {
+    const auto launch = reinterpret_cast<Launch>(dlsym(RTLD_DEFAULT, name));
+    REQUIRE(launch != nullptr);
+    REQUIRE(launch(exec, stream) == 0);
+    REQUIRE(launch(exec, nullptr) == 0);
+  }
+  OK(cudaDeviceSynchronize());
+}
+
+/// Executable graphs made, launched and destroyed in turn; prints whether handles come again.
+void graphs_in_turn() {
+  cudaStream_t stream = make_stream();
+  cudaGraphExec_t before = nullptr;
+  for (int i = 1; i <= 3; ++i) {
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t exec = nullptr;
+    OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    for (int k = 0; k < i; ++k) {
+      short_kernel<<<1, 32, 0, stream>>>(k);
+    }
+    OK(cudaStreamEndCapture(stream, &graph));
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    OK(cudaGraphLaunch(exec, stream));
+    OK(cudaGraphExecDestroy(exec));
+    std::printf("%s", exec == before ? "again " : "new ");
+    before = exec;
+  }
+  OK(cudaDeviceSynchronize());
+}
+
+/// Kernels in a context that is gone before the program ends, and again in the next one.
+void context_destroyed() {
+  chain();
+  OK(cudaDeviceReset());
+  chain();
+}
+
+void print_address(const char* library, const char* name) {
+  void* handle = dlopen(library, RTLD_NOW);
+  std::printf("%s ", handle != nullptr && dlsym(handle, name) != nullptr ? "there" : "missing");
+}
+
+void cupti_symbols() {
+  for (const char* name : {"cuptiSubscribe", "cuptiSubscribe_v2", "cuptiActivityFlushAll"}) {
+    print_address("libcupti.so.13", name);
+  }
+  chain();
+}
+
+struct CuptiOf {
+  void* handle;
+  explicit CuptiOf(const char* path) : handle(dlopen(path, RTLD_NOW | RTLD_LOCAL)) {
+    REQUIRE(handle != nullptr);
+  }
+  template <class... Arguments>
+  int operator()(const char* name, Arguments... arguments) const {
+    const auto function = reinterpret_cast<int (*)(Arguments...)>(dlsym(handle, name));
+    REQUIRE(function != nullptr);
+    return function(arguments...);
+  }
+};
+
+/// Two CUPTIs, of which the first one to subscribe is told of calls.
+void two_cuptis(const char* path_of_12) {
+  const CuptiOf of_12(path_of_12);
+  const CuptiOf of_13("libcupti.so.13");
+  unsigned version_12 = 0;
+  unsigned version_13 = 0;
+  REQUIRE(of_12("cuptiGetVersion", &version_12) == 0);
+  REQUIRE(of_13("cuptiGetVersion", &version_13) == 0);
+  void* subscriber = nullptr;
+  void* second = nullptr;
+  static int calls = 0;
+  const auto count = +[](void*, int, unsigned, const void*) { ++calls; };
+  const auto subscribe = [&](const CuptiOf& cupti, void** handle) {
+    return cupti("cuptiSubscribe", handle, count, static_cast<void*>(nullptr));
+  };
+  REQUIRE(subscribe(of_12, &subscriber) == 0);
+  REQUIRE(subscribe(of_13, &second) == 39);
+  REQUIRE(of_12("cuptiEnableDomain", 1U, subscriber, 2) == 0);
+  OK(cudaDeviceSynchronize());
+  REQUIRE(calls == 2);
+  REQUIRE(of_12("cuptiUnsubscribe", subscriber) == 0);
+  REQUIRE(subscribe(of_13, &second) == 0);
+  REQUIRE(of_13("cuptiEnableDomain", 1U, second, 2) == 0);
+  OK(cudaDeviceSynchronize());
+  REQUIRE(calls == 4);
+  std::printf("%u %u", version_12, version_13);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -642,6 +744,16 @@ int main(int count, char** arguments) {
     managed_memory();
   else if (what == "memory_of_all_kinds")
     memory_of_all_kinds();
+  else if (what == "graph_launches_of_all_kinds")
+    graph_launches_of_all_kinds();
+  else if (what == "graphs_in_turn")
+    graphs_in_turn();
+  else if (what == "context_destroyed")
+    context_destroyed();
+  else if (what == "cupti_symbols")
+    cupti_symbols();
+  else if (what == "two_cuptis")
+    two_cuptis(arguments[2]);
   else if (what == "exit7") {
     chain();
     _exit(7);

@@ -115,6 +115,13 @@ std::vector<Json> run(const Folder& folder, const std::string& program) {
   return lines(folder / "log");
 }
 
+/// Makes one fault part of the folder's model.
+void set_fault(const Folder& folder, const char* name, const std::string& value) {
+  Json model = Json::parse(std::ifstream(folder / "model.json"));
+  model["faults"][name] = value;
+  std::ofstream(folder / "model.json") << model;
+}
+
 std::int64_t start_of(const Json& line) {
   return line["start"].get<std::int64_t>();
 }
@@ -438,6 +445,91 @@ TEST_CASE("with a launch queue of limited length a submission waits for room") {
   CHECK(end_of(waits[0]) == end_of(kernels[0]));
   CHECK(kernels[2]["submitted"] == end_of(kernels[0]));
   CHECK(start_of(kernels[2]) == end_of(kernels[1]));
+}
+
+TEST_CASE("graphs are launched by runtime and driver, with and without per-thread streams") {
+  const Folder folder;
+  const auto log = run(folder, "graph_launches_of_all_kinds");
+  std::vector<std::string> names;
+  std::map<std::int64_t, std::string> outermost;
+  for (const Json& call : of_type(log, "call")) {
+    const auto name = call["name"].get<std::string>();
+    if (call["level"] == 0 && name.find("GraphLaunch") != std::string::npos) {
+      names.push_back(name);
+      outermost[call["correlation"].get<std::int64_t>()] = name;
+    }
+  }
+  CHECK(names == std::vector<std::string>{
+                     "cudaGraphLaunch_v10000", "cudaGraphLaunch_v10000",
+                     "cudaGraphLaunch_ptsz_v10000", "cudaGraphLaunch_ptsz_v10000", "cuGraphLaunch",
+                     "cuGraphLaunch", "cuGraphLaunch_ptsz", "cuGraphLaunch_ptsz"});
+  const auto launches = of_type(log, "graph_launch");
+  REQUIRE(launches.size() == 8);
+  // On the NULL stream, whose id is the context's plus 6, or on the thread's own.
+  CHECK(launches[1]["stream"] == 7);
+  CHECK(launches[5]["stream"] == 7);
+  CHECK(launches[3]["stream"] != 7);
+  CHECK(launches[3]["stream"] != launches[2]["stream"]);
+  CHECK(launches[7]["stream"] == launches[3]["stream"]);
+  CHECK(outermost.count(launches[7]["correlation"].get<std::int64_t>()) == 1);
+}
+
+TEST_CASE("a destroyed executable graph's handle comes again when the model says so") {
+  const Folder folder;
+  CHECK(shell(under_simgpu(folder, "graphs_in_turn")).text == "new new new ");
+  const Folder other;
+  set_fault(other, "reused_execs", "1");
+  CHECK(shell(under_simgpu(other, "graphs_in_turn")).text == "new again again ");
+  const auto log = lines(other / "log");
+  const auto launches = of_type(log, "graph_launch");
+  REQUIRE(launches.size() == 3);
+  CHECK(launches[0]["graph"] != launches[1]["graph"]);
+  CHECK(of_type(log, "kernel").size() == 6);
+}
+
+TEST_CASE("correlation ids begin where the model says and go on past 32 bits without 0") {
+  const Folder folder;
+  set_fault(folder, "first_correlation", "4294967293");
+  std::vector<std::int64_t> ids;
+  for (const Json& call : of_type(run(folder, "chain"), "call")) {
+    if (call["level"] == 0) ids.push_back(call["correlation"].get<std::int64_t>());
+  }
+  CHECK(ids == std::vector<std::int64_t>{4294967293, 4294967294, 4294967295, 1, 2});
+}
+
+TEST_CASE("a context that is reset, and its successor") {
+  const Folder folder;
+  const auto log = run(folder, "context_destroyed");
+  CHECK(of_type(log, "kernel").size() == 6);
+  std::vector<std::string> what;
+  for (const Json& context : of_type(log, "context")) {
+    what.push_back(context["what"].get<std::string>());
+  }
+  CHECK(what == std::vector<std::string>{"created", "destroyed", "created"});
+}
+
+TEST_CASE("functions that the model takes from CUPTI are not found there, and others are") {
+  const Folder folder;
+  CHECK(shell(under_simgpu(folder, "cupti_symbols")).text == "there there there ");
+  const Folder other;
+  set_fault(other, "missing_symbol", "cuptiSubscribe_v2,cuptiActivityFlushAll");
+  const Outcome outcome = shell(under_simgpu(other, "cupti_symbols"));
+  CHECK(outcome.text == "there missing missing ");
+  CHECK(outcome.status == 0);
+  CHECK(of_type(lines(other / "log"), "kernel").size() == 3);
+  set_fault(other, "missing_symbol", "cuptiNone");
+  const Outcome bad = shell(under_simgpu(other, "cupti_symbols"));
+  CHECK(WEXITSTATUS(bad.status) == 2);
+  CHECK(bad.text.find("/faults/missing_symbol: ") != std::string::npos);
+  CHECK(bad.text.find(" has no cuptiNone\n") != std::string::npos);
+}
+
+TEST_CASE("of two CUPTIs in a process the driver talks to the one with a client") {
+  const Folder folder;
+  const Outcome outcome = shell(under_simgpu(folder, "two_cuptis " SIMGPU_CUPTI_12));
+  INFO(outcome.text);
+  CHECK(outcome.status == 0);
+  CHECK(outcome.text.rfind("26 13", 0) == 0);
 }
 
 TEST_CASE("host functions run in stream order, and copies behind them see what they wrote") {

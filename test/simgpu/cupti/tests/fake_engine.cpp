@@ -34,6 +34,9 @@ std::uint64_t graph_id(const void* handle) {
 void set_observer(Observer* observer) {
   fake::engine().observer = observer;
 }
+Observer* current_observer() {
+  return fake::engine().observer;
+}
 std::int64_t now_ns() {
   return fake::engine().now_ns;
 }
