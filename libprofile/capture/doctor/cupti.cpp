@@ -93,22 +93,36 @@ void say_missing(const Machine& machine, std::vector<std::string> places, Findin
        std::move(places)});
 }
 
-/// Another copy than `chosen` of that major, where toolkits and wheels put them.
-std::string other_cupti(const std::vector<CuptiPlace>& places, int major) {
-  for (const CuptiPlace& place : places) {
-    if (place.state == CuptiPlaceState::found && soname_major(place.path) == major) {
-      return place.path;
-    }
+/// The CUDA_HOME under which the recorder finds that file, empty when none leads there.
+std::string toolkit_of(const std::string& file) {
+  const std::string folder = file.substr(0, file.rfind('/'));
+  for (const std::string below : {"/extras/CUPTI/lib64", "/lib64", "/lib"}) {
+    const bool is_below = folder.size() > below.size() &&
+                          folder.compare(folder.size() - below.size(), below.size(), below) == 0;
+    if (is_below) return folder.substr(0, folder.size() - below.size());
   }
   return {};
 }
 
-void compare_with_driver(const Machine& machine, const NvmlFacts& nvml, const std::string& chosen,
+/// What makes the recorder take a CUPTI of that major in place of `chosen`; empty when nothing
+/// does: the one beside the program's runtime always comes first.
+std::string command_for_other(const std::vector<CuptiPlace>& places, const CuptiPlace& chosen,
+                              int major) {
+  if (chosen.because == kBesideTheRuntime || soname_major(chosen.path) == major) return {};
+  for (const CuptiPlace& place : places) {
+    if (place.state != CuptiPlaceState::found || soname_major(place.path) != major) continue;
+    const std::string toolkit = toolkit_of(place.path);
+    if (!toolkit.empty()) return "export CUDA_HOME=" + toolkit;
+  }
+  return {};
+}
+
+void compare_with_driver(const Machine& machine, const NvmlFacts& nvml, const CuptiPlace& chosen,
                          const std::vector<CuptiPlace>& places, Findings& findings) {
   const std::string version = kernel_driver_version(machine);
   const int driver = nvml.cuda_version > 0 ? nvml.cuda_version : cuda_of_driver(version);
-  int cupti = cuda_of_cupti(machine.cupti_version(machine.root + chosen));
-  if (cupti == 0) cupti = soname_major(chosen) * 1000;
+  int cupti = cuda_of_cupti(machine.cupti_version(machine.root + chosen.path));
+  if (cupti == 0) cupti = soname_major(chosen.path) * 1000;
   if (driver == 0 || cupti <= driver) return;
   const bool is_other_major = cupti / 1000 > driver / 1000;
   Finding finding{
@@ -120,10 +134,8 @@ void compare_with_driver(const Machine& machine, const NvmlFacts& nvml, const st
                   cuda_text(cupti), cuda_text(driver), is_other_major ? "refuses" : "may refuse"),
       {},
       {}};
-  const std::string other = other_cupti(places, driver / 1000);
-  if (!other.empty() && other != chosen) {
-    finding.repair.push_back("export CUDA_HOME=" + other.substr(0, other.rfind("/lib")));
-  }
+  const std::string other = command_for_other(places, chosen, driver / 1000);
+  if (!other.empty()) finding.repair.push_back(other);
   finding.repair.push_back(
       fmt::format("pip install 'nvidia-cuda-cupti-cu{}=={}.*'", driver / 1000, cuda_text(driver)));
   finding.repair.emplace_back("sudo apt-get install cuda-drivers && sudo reboot");
@@ -131,21 +143,27 @@ void compare_with_driver(const Machine& machine, const NvmlFacts& nvml, const st
 }
 
 /// Which majors could come together in one process: the recorder's, and those on the library path.
-void look_for_two_majors(const Machine& machine, const std::string& chosen, Findings& findings) {
+void look_for_two_majors(const Machine& machine, const CuptiPlace& chosen,
+                         const std::vector<CuptiPlace>& places, Findings& findings) {
   const LibraryPath path(machine);
   for (const char* const soname : {"libcupti.so.12", "libcupti.so.13"}) {
-    if (soname_major(soname) == soname_major(chosen)) continue;
+    const int major = soname_major(soname);
+    if (major == soname_major(chosen.path)) continue;
     const std::vector<std::string> found = path.find(soname);
     if (found.empty()) continue;
-    findings.push_back(
-        {FindingLevel::warning,
-         "cupti",
-         "cupti_two_majors",
-         fmt::format("the recorder takes {}, but {} is on the library path: a program that loads "
-                     "that one too has two CUPTIs, and only one of them is told anything",
-                     chosen, found.front()),
-         {"export CUDA_HOME=" + found.front().substr(0, found.front().rfind("/lib"))},
-         {}});
+    Finding finding{
+        FindingLevel::warning,
+        "cupti",
+        "cupti_two_majors",
+        fmt::format("the recorder takes {}, but {} is on the library path: a program that loads "
+                    "that one too has two CUPTIs, and only one of them is told anything",
+                    chosen.path, found.front()),
+        {},
+        {}};
+    const std::string other = command_for_other(places, chosen, major);
+    if (!other.empty()) finding.repair.push_back(other);
+    finding.repair.emplace_back("gprof-ml doctor --pid $(pgrep -n PROGRAM)");
+    findings.push_back(std::move(finding));
   }
 }
 
@@ -193,7 +211,8 @@ void probe_cupti(const Machine& machine, const NvmlFacts& nvml, Findings& findin
                                     machine.pid, loaded),
                         {},
                         {}});
-    return compare_with_driver(machine, nvml, loaded, {}, findings);
+    return compare_with_driver(machine, nvml, {loaded, kBesideTheRuntime, CuptiPlaceState::found},
+                               {}, findings);
   }
   std::vector<std::string> runtimes = runtime_folders(machine);
   const std::string runtime = runtimes.empty() ? std::string() : runtimes.front();
@@ -219,8 +238,8 @@ void probe_cupti(const Machine& machine, const NvmlFacts& nvml, Findings& findin
          {},
          {}});
   }
-  compare_with_driver(machine, nvml, chosen->path, places, findings);
-  look_for_two_majors(machine, chosen->path, findings);
+  compare_with_driver(machine, nvml, *chosen, places, findings);
+  look_for_two_majors(machine, *chosen, places, findings);
 }
 
 }  // namespace gprofml::profile

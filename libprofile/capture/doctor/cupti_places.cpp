@@ -115,7 +115,7 @@ std::vector<CuptiPlace> cupti_places(const Machine& machine, const std::string& 
   Places places(machine);
   if (!runtime_folder.empty()) {
     for (const char* const below : kBesideRuntime) {
-      places.add_folder(runtime_folder + below, "beside the CUDA runtime");
+      places.add_folder(runtime_folder + below, kBesideTheRuntime);
     }
   }
   places.add_toolkit(machine.variable("CUDA_HOME"), "CUDA_HOME");

@@ -3,6 +3,7 @@
 // "doctor and recorder take the same CUPTI" holds the two together.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@
 namespace gprofml::profile {
 
 enum class CuptiPlaceState : std::uint8_t { missing, found, stub };
+
+/// CuptiPlace::because of places that depend on the program.
+inline constexpr char kBesideTheRuntime[] = "beside the CUDA runtime";
 
 struct CuptiPlace {
   std::string path;
