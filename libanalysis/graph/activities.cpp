@@ -156,6 +156,11 @@ void Activities::correct_overruns(const profile::Trace& trace) {
   }
 }
 
+const profile::ActivityColumns& Activities::columns(const profile::Trace& trace,
+                                                    ActivityIndex i) const {
+  return columns_of(trace, kind[i]);
+}
+
 std::string_view Activities::name(const profile::Trace& trace, ActivityIndex i) const {
   return trace.text(columns_of(trace, kind[i]).name[row[i]]);
 }

@@ -63,6 +63,8 @@ class Activities {
     return linked(a) && call[a] == call[b];
   }
 
+  /// The table in which `row[i]` lies.
+  const profile::ActivityColumns& columns(const profile::Trace& trace, ActivityIndex i) const;
   std::string_view name(const profile::Trace& trace, ActivityIndex i) const;
 
  private:

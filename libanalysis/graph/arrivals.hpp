@@ -24,16 +24,24 @@ class Arrivals {
   explicit Arrivals(const DependencyGraph& graph);
 
   /// The arrivals of `i`, in place of what `arrivals` held: the work before it on its stream, the
-  /// producers of events it waits for, what the NULL stream orders it behind, the node of its graph
-  /// launch that ended last by its start, then its launch. Nothing twice. All earlier work is
-  /// smaller in order.
+  /// producers of events it waits for, what the NULL stream orders it behind, the nodes of its
+  /// graph launch that a recorded edge names (where no edges of that graph were recorded: the node
+  /// of the launch that ended last by its start), then its launch. Nothing twice. All earlier work
+  /// is smaller in order.
   void of(ActivityIndex i, std::vector<WorkArrival>& arrivals) const;
 
  private:
-  void find_nodes_before(profile::RowIndex call);
+  /// Work of a graph launch and the work of the same launch that it waits for.
+  struct NodeEdge {
+    ActivityIndex work;
+    ActivityIndex before;
+  };
+  class Replay;
+
+  void find_last_ended(profile::RowIndex call, std::vector<ActivityIndex>& last_ended) const;
 
   const DependencyGraph& graph_;
-  std::vector<ActivityIndex> node_before_;  // by activity; empty where no launch has two
+  std::vector<NodeEdge> node_edges_;  // ordered by work
   NullStreamBarriers barriers_;
 };
 

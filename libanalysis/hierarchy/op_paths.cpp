@@ -9,21 +9,8 @@ using profile::RowIndex;
 
 namespace {
 
-const profile::ActivityColumns& columns_of(const DependencyGraph& graph, ActivityIndex i) {
-  switch (graph.work.kind[i]) {
-    case WorkKind::copy:
-      return graph.trace.copies;
-    case WorkKind::fill:
-      return graph.trace.fills;
-    case WorkKind::kernel:
-    case WorkKind::communication:
-      break;
-  }
-  return graph.trace.kernels;
-}
-
 RowIndex graph_node_of(const DependencyGraph& graph, ActivityIndex i) {
-  return columns_of(graph, i).graph_node[graph.work.row[i]];
+  return graph.work.columns(graph.trace, i).graph_node[graph.work.row[i]];
 }
 
 // From the outermost range inwards, ending with `range`.
@@ -51,7 +38,7 @@ RowIndex origin_of(const DependencyGraph& graph, const RangeTree& tree, Activity
     const RowIndex range = tree.innermost(thread, graph.launch_start_ns(i));
     if (range != kNoRow) return range;
   }
-  const RowIndex named = columns_of(graph, i).op[graph.work.row[i]];
+  const RowIndex named = graph.work.columns(graph.trace, i).op[graph.work.row[i]];
   return named != kNoRow && tree.contains(named) ? named : kNoRow;
 }
 

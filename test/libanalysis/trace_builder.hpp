@@ -91,6 +91,12 @@ class TraceBuilder {
     }
   }
 
+  /// A recorded dependency: `target` runs after `source`.
+  void edge(std::int64_t graph, std::int64_t source, std::int64_t target) {
+    const profile::RowIndex from = node_row(graph, source);
+    trace_.graph_edges.push_back({from, node_row(graph, target)});
+  }
+
   void stream_flags(std::int64_t device, std::int64_t stream, profile::StreamKind flags) {
     trace_.streams[stream_row(device, stream)].flags = flags;
   }
