@@ -211,6 +211,15 @@ std::int64_t RecorderDriver::writer_cpu_ns() const {
   return on_cpu_ns;
 }
 
+void warm_page_cache(std::uintmax_t bytes) {
+  const ScratchFolder folder;
+  std::ofstream file(folder.path() / "warm", std::ios::binary);
+  const std::vector<char> block(1 << 20, 1);
+  for (std::uintmax_t done = 0; done < bytes; done += block.size()) {
+    file.write(block.data(), static_cast<std::streamsize>(block.size()));
+  }
+}
+
 std::uintmax_t spool_bytes(const std::filesystem::path& folder) {
   std::uintmax_t bytes = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {

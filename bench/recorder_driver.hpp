@@ -101,6 +101,10 @@ class RecorderDriver {
   std::uint64_t completed_ = 0;
 };
 
+/// Has the machine give us memory for so many bytes of files, and lets go of it again: a virtual
+/// machine's first touch of a page costs ten times the write, and says nothing of the writer.
+void warm_page_cache(std::uintmax_t bytes);
+
 /// Bytes of all spools in a folder.
 std::uintmax_t spool_bytes(const std::filesystem::path& folder);
 

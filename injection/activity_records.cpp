@@ -3,6 +3,7 @@
 #include "injection/api_rules.hpp"
 #include "injection/cupti_session.hpp"
 #include "injection/kernel_records.hpp"
+#include "injection/record_lengths.hpp"
 #include "injection/writer.hpp"
 
 namespace gprofml::injection {
@@ -23,6 +24,8 @@ struct Call {
 };
 Call calls[2][kMostCallbacks];
 const RecordStream* calls_of = nullptr;
+
+RecordLengths lengths;  // of the one CUPTI of this process
 
 Call& call_of(RecordStream& stream, const CuptiSession& session, std::uint32_t domain,
               std::uint32_t id) {
@@ -239,11 +242,12 @@ Fate write_record(RecordStream& stream, const CuptiSession& session, const RawRe
 void write_activity(Recorder& recorder) {
   const CuptiSession* session = recorder.session.load(std::memory_order_acquire);
   if (session == nullptr) return;
+  begin_kernels();
   ActivityBuffers::Full* buffer = recorder.buffers.take_full();
   while (buffer != nullptr) {
     ActivityBuffers::Full* next = buffer->next;
     const bool whole = walk_records(
-        session->library, buffer->data, buffer->valid_bytes, [&](const RawRecord& record) {
+        session->library, lengths, buffer->data, buffer->valid_bytes, [&](const RawRecord& record) {
           const Fate fate = write_record(recorder.stream, *session, record);
           if (fate == Fate::unknown) ++recorder.buffers.unknown_records;
         });

@@ -5,42 +5,41 @@
 namespace gprofml::injection {
 namespace {
 
-/// The fields of a record that make its launch configuration, as they lie there.
+/// The fields of a record that make its launch configuration, as they lie there. All in registers:
+/// gathered in memory and read again in other sizes they would make the processor wait.
 struct RawConfig {
-  std::uint64_t words[7];
+  std::uint64_t grid_xy, grid_z_block_x, block_yz, shared, local_registers, cluster_xy, cluster_z;
 
   bool operator==(const RawConfig& other) const {
-    std::uint64_t difference = 0;
-    for (std::size_t i = 0; i < 7; ++i) difference |= words[i] ^ other.words[i];
-    return difference == 0;
+    return ((grid_xy ^ other.grid_xy) | (grid_z_block_x ^ other.grid_z_block_x) |
+            (block_yz ^ other.block_yz) | (shared ^ other.shared) |
+            (local_registers ^ other.local_registers) | (cluster_xy ^ other.cluster_xy) |
+            (cluster_z ^ other.cluster_z)) == 0;
   }
-  /// The products do not wait for each other, which hashing byte by byte would.
+  /// The products do not wait for each other, which hashing word by word would.
   std::uint64_t hash() const {
-    constexpr std::uint64_t kFactors[7] = {0x9e3779b97f4a7c15u, 0xd6e8feb86659fd93u,
-                                           0xa0761d6478bd642fu, 0xe7037ed1a0b428dbu,
-                                           0x8ebc6af09c88c6e3u, 0x589965cc75374cc3u,
-                                           0x1d8e4e27c47d124fu};
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < 7; ++i) sum += (words[i] ^ words[i] >> 32) * kFactors[i];
-    return sum ^ sum >> 29;
+    const std::uint64_t sum =
+        grid_xy * 0x9e3779b97f4a7c15u + grid_z_block_x * 0xd6e8feb86659fd93u +
+        block_yz * 0xa0761d6478bd642fu + shared * 0xe7037ed1a0b428dbu +
+        local_registers * 0x8ebc6af09c88c6e3u + (cluster_xy ^ cluster_z) * 0x589965cc75374cc3u;
+    return sum ^ sum >> 32;
   }
 };
 
-// Grid, block, shared and local memory lie side by side, registers and cluster apart.
-constexpr std::size_t kSideBySide = kKernel10_localMemoryPerThread + 4 - kKernel10_gridX;
-constexpr std::size_t kCluster = 12;
-static_assert(kSideBySide == 36 && kSideBySide + kCluster + sizeof(std::uint16_t) <= 56);
-constexpr std::size_t kLongEnough = kKernel10_clusterX + kCluster;
+constexpr std::size_t kLongEnough = kKernel10_clusterX + 12;
+static_assert(kKernel10_blockX == kKernel10_gridX + 12 &&
+              kKernel10_staticSharedMemory == kKernel10_gridX + 24 &&
+              kKernel10_dynamicSharedMemory == kKernel10_gridX + 28);
 
 RawConfig raw_config(const RawRecord& record) {
-  RawConfig raw{};
-  unsigned char bytes[sizeof raw.words] = {};
-  std::memcpy(bytes, record.at(kKernel10_gridX), kSideBySide);
-  std::memcpy(bytes + kSideBySide, record.at(kKernel10_clusterX), kCluster);
-  std::memcpy(bytes + kSideBySide + kCluster, record.at(kKernel10_registersPerThread),
-              sizeof(std::uint16_t));
-  std::memcpy(raw.words, bytes, sizeof bytes);
-  return raw;
+  return {record.u64(kKernel10_gridX),
+          record.u64(kKernel10_gridX + 8),
+          record.u64(kKernel10_gridX + 16),
+          record.u64(kKernel10_staticSharedMemory),
+          std::uint64_t{record.u32(kKernel10_localMemoryPerThread)} << 16 |
+              record.get<std::uint16_t>(kKernel10_registersPerThread),
+          record.u64(kKernel10_clusterX),
+          record.u32(kKernel10_clusterX + 8)};
 }
 
 spool::LaunchConfig launch_config(const RawRecord& record) {
@@ -57,87 +56,115 @@ spool::LaunchConfig launch_config(const RawRecord& record) {
   return config;
 }
 
-/// What was seen last at each slot; numbers stay valid when the dictionaries start over, the text
-/// that they keep does not.
+/// A table that forgets: what hashes alike shares two entries, of which the one used longer ago goes.
+template <class Entry, std::size_t kPairs>
+class Recent {
+ public:
+  /// The entry that `matches(entry)`; else one to be overwritten, and `found` is false.
+  template <class Matches>
+  Entry& find(std::uint64_t hash, bool& found, const Matches& matches) {
+    Entry* pair = entries_[hash % kPairs];
+    found = true;
+    if (matches(pair[0])) return pair[0];
+    if (matches(pair[1])) return pair[1];
+    found = false;
+    pair[1] = pair[0];
+    return pair[0];
+  }
+  void clear() { std::memset(entries_, 0, sizeof entries_); }
+
+ private:
+  Entry entries_[kPairs][2] = {};
+};
+
+/// What was seen last; numbers stay valid when the dictionaries start over, the text that they keep
+/// does not.
 class Seen {
  public:
   /// Forgets everything when the stream is another one (in a forked child), and the names when the
   /// stream has let go of their text.
   void belong_to(const RecordStream& stream) {
     if (stream_ == &stream && generation_ == stream.names_generation()) return;
-    std::memset(names_, 0, sizeof names_);
+    names_.clear();
     if (stream_ != &stream) {
-      std::memset(configs_, 0, sizeof configs_);
-      std::memset(places_, 0, sizeof places_);
+      configs_.clear();
+      places_.clear();
     }
     stream_ = &stream;
     generation_ = stream.names_generation();
   }
+  void begin_pass() { ++pass_; }
 
-  /// By content: CUPTI may use an address again for another name once a module is unloaded.
   std::uint32_t name(RecordStream& stream, const char* text) {
     if (text == nullptr) return 0;
     const auto address = reinterpret_cast<std::uintptr_t>(text);
-    Name& seen = names_[(address * 0x9e3779b97f4a7c15u) >> (64 - kNameBits)];
-    if (seen.address == text && std::strcmp(seen.text, text) == 0) return seen.id;
+    bool found = false;
+    Name& seen = names_.find(address * 0x9e3779b97f4a7c15u >> 40, found, [&](const Name& name) {
+      return name.address == text;
+    });
+    if (found && seen.compared_in == pass_) return seen.id;
+    if (found && std::strcmp(seen.text, text) == 0) {
+      seen.compared_in = pass_;
+      return seen.id;
+    }
     const RecordStream::KeptName kept = stream.kept_string(text);
     belong_to(stream);  // the dictionary may just have started over
-    if (kept.text != nullptr) seen = {text, kept.text, kept.id};
+    seen = kept.text == nullptr ? Name{} : Name{text, kept.text, kept.id, pass_};
     return kept.id;
   }
 
   std::uint32_t config(RecordStream& stream, const RawRecord& record) {
     if (!record.has(kLongEnough)) return stream.launch_config(launch_config(record));
     const RawConfig raw = raw_config(record);
-    Config& seen = configs_[raw.hash() & (kConfigs - 1)];
-    if (seen.is_set && seen.raw == raw) return seen.id;
+    bool found = false;
+    Config& seen = configs_.find(raw.hash(), found, [&raw](const Config& config) {
+      return config.id != 0 && config.raw == raw;
+    });
+    if (found) return seen.id;
     const std::uint32_t id = stream.launch_config(launch_config(record));
-    if (id != spool::kNoId) seen = {raw, id, true};
+    seen = {raw, id == spool::kNoId ? 0 : id};
     return id;
   }
 
   /// 0: there is no memory for another.
   std::uint32_t place(RecordStream& stream, std::uint32_t device, std::uint32_t context,
                       std::uint32_t stream_id) {
-    Place& seen = places_[(device * 31 + context * 7 + stream_id) & (kPlaces - 1)];
-    if (seen.is_set && seen.device == device && seen.context == context &&
-        seen.stream == stream_id) {
-      return seen.id;
-    }
+    bool found = false;
+    Place& seen = places_.find(device * 31 + context * 7 + stream_id, found, [&](const Place& at) {
+      return at.id != 0 && at.device == device && at.context == context && at.stream == stream_id;
+    });
+    if (found) return seen.id;
     spool::Place place{};
     place.device = device;
     place.context = context;
     place.stream = stream_id;
     const std::uint32_t id = stream.place(place);
-    if (id != 0) seen = {device, context, stream_id, id, true};
+    seen = {device, context, stream_id, id};
     return id;
   }
 
  private:
-  static constexpr unsigned kNameBits = 11;
-  static constexpr std::size_t kConfigs = 4096;
-  static constexpr std::size_t kPlaces = 256;
-
   struct Name {
     const char* address;
     const char* text;
     std::uint32_t id;
+    std::uint32_t compared_in;
   };
-  struct Config {
+  struct alignas(64) Config {  // a line of the cache: most of what is looked up is not in a near one
     RawConfig raw;
-    std::uint32_t id;
-    bool is_set;
+    std::uint32_t id;  ///< 0: none
   };
+  static_assert(sizeof(Config) == 64);
   struct Place {
     std::uint32_t device, context, stream, id;
-    bool is_set;
   };
 
   const RecordStream* stream_ = nullptr;
   std::uint32_t generation_ = 0;
-  Name names_[std::size_t{1} << kNameBits] = {};
-  Config configs_[kConfigs] = {};
-  Place places_[kPlaces] = {};
+  std::uint32_t pass_ = 0;
+  Recent<Name, 1024> names_;
+  Recent<Config, 4096> configs_;
+  Recent<Place, 128> places_;
 };
 Seen seen;
 
@@ -159,6 +186,10 @@ void write_long(RecordStream& stream, const RawRecord& record, std::uint32_t nam
 
 }  // namespace
 
+void begin_kernels() {
+  seen.begin_pass();
+}
+
 void write_kernel(RecordStream& stream, const RawRecord& record) {
   seen.belong_to(stream);
   const std::uint32_t name = seen.name(stream, record.get<const char*>(kKernel10_name));
@@ -169,16 +200,16 @@ void write_kernel(RecordStream& stream, const RawRecord& record) {
       seen.place(stream, record.u32(kKernel10_deviceId), record.u32(kKernel10_contextId),
                  record.u32(kKernel10_streamId));
   if (duration_ns > 0xffffffffu || place == 0) return write_long(stream, record, name, config);
-  spool::ShortKernel kernel;
-  kernel.start_ns = start_ns;
-  kernel.graph_node = record.u64(kKernel10_graphNodeId);
-  kernel.duration_ns = static_cast<std::uint32_t>(duration_ns);
-  kernel.graph = record.u32(kKernel10_graphId);
-  kernel.name = name;
-  kernel.place = place;
-  kernel.correlation = record.u32(kKernel10_correlationId);
-  kernel.launch_config = config;
-  stream.add(spool::RecordKind::short_kernel, kernel);
+  auto* kernel = stream.begin<spool::ShortKernel>(spool::RecordKind::short_kernel);
+  if (kernel == nullptr) return;
+  kernel->start_ns = start_ns;
+  kernel->graph_node = record.u64(kKernel10_graphNodeId);
+  kernel->duration_ns = static_cast<std::uint32_t>(duration_ns);
+  kernel->graph = record.u32(kKernel10_graphId);
+  kernel->name = name;
+  kernel->place = place;
+  kernel->correlation = record.u32(kKernel10_correlationId);
+  kernel->launch_config = config;
 }
 
 }  // namespace gprofml::injection

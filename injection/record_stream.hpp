@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
 
 #include "injection/interner.hpp"
 #include "injection/spool_file.hpp"
@@ -27,6 +28,19 @@ class RecordStream {
     std::memcpy(at, &record, sizeof record);
     std::memcpy(at, &header, sizeof header);
     used_ += sizeof record;
+  }
+
+  /// Begins a record whose other fields the caller must fill in, all of them; nullptr when it is
+  /// lost. For what is written most: the record is made where it will stand.
+  template <class Record>
+  Record* begin(spool::RecordKind kind) {
+    static_assert(sizeof(Record) % 8 == 0 && alignof(Record) <= 8);
+    unsigned char* at = make_room(sizeof(Record));
+    if (at == nullptr) return nullptr;
+    used_ += sizeof(Record);
+    auto* record = ::new (at) Record;
+    record->header = {kind, 0, sizeof(Record)};
+    return record;
   }
 
   /// Number of a name, 0 for the empty one. Written when it is new.
@@ -59,7 +73,7 @@ class RecordStream {
  private:
   // Small enough that a chunk cut in half by a kill loses little, large enough that its header and
   // its system call cost nothing.
-  static constexpr std::size_t kChunkBytes = 1u << 20;
+  static constexpr std::size_t kChunkBytes = 1u << 18;
   static_assert(kChunkBytes <= spool::kLargestChunkBytes);
 
   /// Where the next `bytes` go, nullptr when they are lost: the file takes nothing any more.
