@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "libprofile/spool/options.hpp"
+
 namespace gprofml::injection {
 namespace {
 
@@ -36,6 +38,26 @@ constexpr const char* kRecorded[] = {
     // host memory
     "HostRegister", "HostUnregister", "MemHostRegister", "MemHostUnregister"};
 
+// A launch by <<<>>> is the launch and two calls that only carry its configuration.
+constexpr const char* kNoisy[] = {"GetDevice",
+                                  "GetLastError",
+                                  "PeekAtLastError",
+                                  "StreamIsCapturing",
+                                  "CtxGetCurrent",
+                                  "CtxGetDevice",
+                                  "KernelGetAttribute",
+                                  "DevicePrimaryCtxGetState",
+                                  "PointerGetAttribute",
+                                  "PointerGetAttributes",
+                                  "PushCallConfiguration",
+                                  "PopCallConfiguration"};
+
+constexpr const char* kGraphLaunches[] = {"GraphLaunch"};
+
+constexpr const char* kSubmitting[] = {"Launch*",      "GraphLaunch",
+                                       "Memcpy*",      "Memset*",
+                                       "MemPrefetch*", "MemDiscardAndPrefetch*"};
+
 bool matches(const char* pattern, const char* name, std::size_t length) {
   const std::size_t pattern_length = std::strlen(pattern);
   if (pattern[pattern_length - 1] == '*') {
@@ -50,15 +72,34 @@ const char* without_prefix(const char* name) {
   return std::strncmp(name, "cu", 2) == 0 ? name + 2 : name;
 }
 
-}  // namespace
-
-bool is_recorded_call(const char* name) {
+template <std::size_t kCount>
+bool is_one_of(const char* const (&patterns)[kCount], const char* name) {
   name = without_prefix(name);
   const std::size_t length = std::strcspn(name, "_");
-  for (const char* pattern : kRecorded) {
+  for (const char* pattern : patterns) {
     if (matches(pattern, name, length)) return true;
   }
   return false;
+}
+
+bool records_whole_graphs(std::uint32_t groups) {
+  return (groups & spool::kGraphNodes) == 0;
+}
+
+}  // namespace
+
+bool is_recorded_call(const char* name, std::uint32_t groups) {
+  if ((groups & spool::kAllCalls) != 0) return !is_one_of(kNoisy, name);
+  if ((groups & spool::kLaunches) != 0) return is_one_of(kRecorded, name);
+  return records_whole_graphs(groups) && is_one_of(kGraphLaunches, name);
+}
+
+bool records_calls(std::uint32_t groups) {
+  return (groups & (spool::kAllCalls | spool::kLaunches)) != 0 || records_whole_graphs(groups);
+}
+
+bool submits_work(const char* name) {
+  return is_one_of(kSubmitting, name);
 }
 
 }  // namespace gprofml::injection

@@ -6,15 +6,16 @@
 
 #include "injection/cupti_session.hpp"
 #include "injection/recorder.hpp"
+#include "injection/stack_callbacks.hpp"
 
 namespace gprofml::injection {
 namespace {
 
-constexpr CUpti_CallbackIdResource kResourceCallbacks[] = {
+// Only where nodes are recorded: else a graph's making would cost and tell nothing.
+constexpr CUpti_CallbackIdResource kGraphCallbacks[] = {
     CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
     CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
     CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED,
-    CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING,
 };
 constexpr CUpti_CallbackIdState kStateCallbacks[] = {
     CUPTI_CBID_STATE_FATAL_ERROR,
@@ -58,6 +59,7 @@ void on_node(CuptiSession& session, const CUpti_GraphData& graph, bool is_clone)
   }
   event.type = static_cast<std::uint32_t>(graph.nodeType);
   put(session, EventKind::graph_node, event);
+  if (!is_clone) on_stack_node(session, event.node);
 }
 
 void on_edge(CuptiSession& session, const CUpti_GraphData& graph) {
@@ -120,6 +122,8 @@ void CUPTIAPI on_cupti_event(void* user, CUpti_CallbackDomain domain, CUpti_Call
     on_resource(session, id, *static_cast<const CUpti_ResourceData*>(data));
   } else if (domain == CUPTI_CB_DOMAIN_STATE) {
     on_state(session, id, *static_cast<const CUpti_StateData*>(data));
+  } else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+    on_stack_call(session, domain, *static_cast<const CUpti_CallbackData*>(data));
   }
 }
 
@@ -133,9 +137,12 @@ void enable_callbacks(CuptiSession& session) {
                   static_cast<int>(result));
     session.recorder->mailbox.note("callback_not_enabled", detail);
   };
-  for (const auto id : kResourceCallbacks)
-    enable(CUPTI_CB_DOMAIN_RESOURCE, id, "graphs and modules");
+  enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, "modules");
+  if (session.recorder->options.records(spool::kGraphNodes)) {
+    for (const auto id : kGraphCallbacks) enable(CUPTI_CB_DOMAIN_RESOURCE, id, "graphs");
+  }
   for (const auto id : kStateCallbacks) enable(CUPTI_CB_DOMAIN_STATE, id, "state of CUPTI");
+  enable_stack_callbacks(session);
 }
 
 }  // namespace gprofml::injection

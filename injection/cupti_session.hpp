@@ -1,4 +1,4 @@
-// The recorder's use of CUPTI: subscribes, enables what level 1 records, flushes.
+// The recorder's use of CUPTI: subscribes, enables what is to be recorded, flushes.
 #pragma once
 
 #include <atomic>
@@ -32,6 +32,8 @@ class CuptiSession {
   std::atomic<bool> is_broken{false};
   /// The writer (its disk) is slow: nobody waits for it again.
   std::atomic<bool> writer_is_slow{false};
+  /// Call stacks are taken; may be switched off at any time.
+  std::atomic<bool> takes_stacks{false};
   /// The filter of calls is absent: the writer drops what is not wanted.
   bool filters_on_writer = false;
 
@@ -44,6 +46,9 @@ class CuptiSession {
 
 /// Starts recording CUDA. Whatever fails is said in facts and notes; once a process.
 void start_cupti(Recorder& recorder);
+
+/// Notes that CUPTI refuses something, which then is missing.
+void note_refusal(CuptiSession& session, const char* what, CUptiResult result);
 
 /// The subscriber's callback for graph nodes and edges and for CUPTI's own errors.
 void CUPTIAPI on_cupti_event(void* session, CUpti_CallbackDomain domain, CUpti_CallbackId id,

@@ -37,6 +37,8 @@ void EventRing::start_over(std::uint32_t new_tid) {
   std::memset(nesting_, 0, sizeof nesting_);
   open_pushes = 0;
   tid = new_tid;
+  stack_begin = stack_end = 0;
+  stack_correlation = 0;
 }
 
 EventRing* RingTable::reuse() {

@@ -27,17 +27,23 @@ enum class EventKind : std::uint16_t {
   thread_name,
   graph_node,
   graph_edge,
+  stack,
+  payload,
+  category_name,
+  counter_sample,
 };
 
-enum class TextKind : std::uint16_t { none, inline_text, registered };
+enum class TextKind : std::uint8_t { none, inline_text, registered };
 
 struct EventHeader {
   std::uint32_t bytes;
   EventKind kind;
   TextKind text;
+  std::uint8_t has_extras = 0;
 };
 
-/// push, mark, start. Behind it the text, or the address of a RegisteredString.
+/// push, mark, start. Behind it the text, or the address of a RegisteredString, and with extras an
+/// EventExtras.
 struct NamedEvent {
   EventHeader header;
   std::int64_t time_ns;
@@ -60,6 +66,45 @@ struct ThreadNameEvent {
   EventHeader header;
   std::uint32_t tid;
   std::uint32_t text_bytes;
+};
+
+/// Colour and payloads; behind it the payloads, each a PayloadPart and its bytes, padded.
+struct EventExtras {
+  std::uint32_t color;
+  std::uint16_t has_color;
+  std::uint16_t parts;
+};
+
+struct PayloadPart {
+  std::uint64_t schema;
+  std::uint32_t bytes;        ///< that follow
+  std::uint32_t whole_bytes;  ///< that the program gave
+};
+
+/// Payloads of a pop or an end, in front of it; behind it an EventExtras.
+struct PayloadEvent {
+  EventHeader header;
+  std::uint64_t range;  ///< end; 0: the pop
+  const Domain* domain;
+};
+
+/// The text stands behind it.
+struct CategoryNameEvent {
+  EventHeader header;
+  const Domain* domain;
+  std::uint32_t category;
+  std::uint32_t text_bytes;
+};
+
+/// Behind it `bytes` bytes in the counter's own layout, padded.
+struct CounterSampleEvent {
+  EventHeader header;
+  std::int64_t time_ns;
+  std::uint64_t counter;
+  const Domain* domain;
+  std::uint64_t value;  ///< spool::CounterSample::value
+  std::uint32_t form;   ///< spool::SampleForm
+  std::uint32_t bytes;
 };
 
 struct GraphNodeEvent {
@@ -131,6 +176,12 @@ class EventRing {
   const void* owner = nullptr;  ///< the Recorder it belongs to
   std::uint32_t slot = 0;
   std::uint32_t tid = 0;
+
+  // The thread's own stack (stack_capture.hpp), end 0: not asked for yet; the last call whose stack
+  // was taken.
+  std::uint64_t stack_begin = 0;
+  std::uint64_t stack_end = 0;
+  std::uint32_t stack_correlation = 0;
 
  private:
   static constexpr std::size_t kKeptForEnds = kBytes / 8;

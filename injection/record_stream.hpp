@@ -30,6 +30,23 @@ class RecordStream {
     used_ += sizeof record;
   }
 
+  /// The same with `tail_bytes` (a multiple of 8) behind it.
+  template <class Record>
+  void add_with_tail(spool::RecordKind kind, Record record, const void* tail,
+                     std::size_t tail_bytes) {
+    record.header = {kind, 0, static_cast<std::uint32_t>(sizeof record + tail_bytes)};
+    put(&record, sizeof record, tail, tail_bytes);
+  }
+
+  /// The same with what stands behind it, which is padded with zeros.
+  template <class Record>
+  void add(spool::RecordKind kind, Record record, const void* tail, std::size_t tail_bytes) {
+    static_assert(sizeof(Record) % 8 == 0);
+    const std::size_t whole = sizeof record + ((tail_bytes + 7) & ~std::size_t{7});
+    record.header = {kind, 0, static_cast<std::uint32_t>(whole)};
+    put(&record, sizeof record, tail, tail_bytes);
+  }
+
   /// Begins a record whose other fields the caller must fill in, all of them; nullptr when it is
   /// lost. For what is written most: the record is made where it will stand.
   template <class Record>

@@ -33,7 +33,11 @@ struct Recorder {
   ActivityBuffers buffers;
   std::atomic<std::uint64_t> ranges_lost{0};
   std::atomic<std::uint64_t> cupti_dropped{0};
-  std::atomic<std::uint64_t> unopened_ends{0};  ///< since the writer last noted them
+  std::atomic<std::uint64_t> stacks_lost{0};    ///< no room for them; since last noted
+  std::atomic<std::uint64_t> unopened_ends{0};  ///< since the writer last noted them, as these:
+  std::atomic<std::uint64_t> payloads_cut{0};
+  std::atomic<std::uint64_t> samples_lost{0};
+  std::atomic<std::uint64_t> registrations_lost{0};
   std::atomic<CuptiSession*> session{nullptr};
   std::atomic<bool> cupti_was_tried{false};
 

@@ -1,6 +1,7 @@
 // Ring events as the spool's records.
 #include <cstring>
 
+#include "injection/stack_records.hpp"
 #include "injection/system.hpp"
 #include "injection/writer.hpp"
 
@@ -13,6 +14,8 @@ struct KnownDomains {
   bool known[kMostDomains] = {};
 };
 KnownDomains known_domains;
+
+}  // namespace
 
 std::uint32_t domain_id(RecordStream& stream, const Domain& domain) {
   if (known_domains.stream != &stream) {
@@ -28,6 +31,8 @@ std::uint32_t domain_id(RecordStream& stream, const Domain& domain) {
   }
   return domain.id;
 }
+
+namespace {
 
 std::uint32_t text_id(RecordStream& stream, const NamedEvent& event) {
   const auto* behind = reinterpret_cast<const char*>(&event + 1);
@@ -49,16 +54,28 @@ Record opening(RecordStream& stream, const EventRing& ring, const NamedEvent& ev
   return record;
 }
 
+template <class Record>
+void add_opening(RecordStream& stream, spool::RecordKind kind, const Record& record,
+                 const EventExtras& extras) {
+  if (extras.has_color == 0) return stream.add(kind, record);
+  const spool::RangeColor color{extras.color, 0};
+  stream.add(kind, record, &color, sizeof color);
+}
+
 void write_named(RecordStream& stream, const EventRing& ring, const NamedEvent& event) {
+  const unsigned char* parts = nullptr;
+  const EventExtras extras = extras_of(event, parts);
   if (event.header.kind == EventKind::start) {
     auto record = opening<spool::RangeStart>(stream, ring, event);
     record.id = event.range;
-    stream.add(spool::RecordKind::range_start, record);
-    return;
+    add_opening(stream, spool::RecordKind::range_start, record, extras);
+  } else {
+    const auto record = opening<spool::RangePush>(stream, ring, event);
+    const bool is_push = event.header.kind == EventKind::push;
+    add_opening(stream, is_push ? spool::RecordKind::range_push : spool::RecordKind::mark, record,
+                extras);
   }
-  const auto record = opening<spool::RangePush>(stream, ring, event);
-  const bool is_push = event.header.kind == EventKind::push;
-  stream.add(is_push ? spool::RecordKind::range_push : spool::RecordKind::mark, record);
+  write_payloads(stream, ring, event, extras, parts);
 }
 
 void write_pop(RecordStream& stream, const EventRing& ring, const ClosingEvent& event) {
@@ -148,6 +165,14 @@ void write_event(RecordStream& stream, EventRing& ring, const EventHeader& event
       return write_graph_node(stream, ring, as<GraphNodeEvent>(event));
     case EventKind::graph_edge:
       return write_graph_edge(stream, as<GraphEdgeEvent>(event));
+    case EventKind::stack:
+      return write_stack(stream, as<StackEvent>(event));
+    case EventKind::payload:
+      return write_payloads(stream, ring, as<PayloadEvent>(event));
+    case EventKind::category_name:
+      return write_category(stream, as<CategoryNameEvent>(event));
+    case EventKind::counter_sample:
+      return write_sample(stream, ring, as<CounterSampleEvent>(event));
     case EventKind::skip:
       return;
   }

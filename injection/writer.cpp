@@ -31,6 +31,15 @@ void write_unopened_ends(Recorder& recorder) {
   recorder.stream.note("unopened_range_ends", "NVTX pops and ends with no range open", count);
 }
 
+/// Stacks that found no room in a ring.
+void write_lost_stacks(Recorder& recorder) {
+  const std::uint64_t count = recorder.stacks_lost.exchange(0, std::memory_order_relaxed);
+  if (count == 0) return;
+  recorder.stream.note("stacks_lost",
+                       "call stacks that came faster than they could be written; their calls and "
+                       "GPU work are there", count);
+}
+
 spool::Status make_status(Recorder& recorder) {
   spool::Status status{};
   std::uint64_t cupti_ns = 0;
@@ -119,6 +128,8 @@ bool write_pass(Recorder& recorder, WriteReason reason) {
   });
   write_deferred_ends(stream);
   write_unopened_ends(recorder);
+  write_nvtx_losses(recorder);
+  write_lost_stacks(recorder);
   if (reason == WriteReason::finish && recorder.end_is_written && stream.empty()) return true;
   write_status(recorder, reason);
   if (reason == WriteReason::finish) write_end(recorder);

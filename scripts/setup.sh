@@ -5,7 +5,7 @@
 set -euo pipefail
 
 packages=(g++ cmake ninja-build libsimdjson-dev libcli11-dev libfmt-dev libboost-graph-dev
-  libtbb-dev libeigen3-dev nlohmann-json3-dev libsqlite3-dev zlib1g-dev catch2 python3)
+  libtbb-dev libeigen3-dev nlohmann-json3-dev libsqlite3-dev libdw-dev zlib1g-dev catch2 python3)
 case "${1:-tests}" in
   build) ;;
   tests) packages+=(clang-14 libclang-rt-14-dev python3-jsonschema git) ;;

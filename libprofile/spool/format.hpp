@@ -11,8 +11,8 @@
 // chunk, and `End` only says that the process ended in an orderly way.
 //
 // Dictionaries (String, LaunchConfig, Thread, Domain, Place) are records too and always stand
-// before the first record that uses them, in the same chunk or an earlier one. String 0 is the empty
-// string and never written.
+// before the first record that uses them, in the same chunk or an earlier one. String 0 is the
+// empty string and never written.
 //
 // Times are nanoseconds on CUPTI's clock (CLOCK_REALTIME until CUPTI is loaded, which is the same
 // on a real system). Numbers of CUPTI's enumerations are stored as CUPTI gives them: the reader
@@ -65,6 +65,11 @@ enum class RecordKind : std::uint16_t {
   note = 6,
   status = 7,
   end = 8,
+  category = 9,
+  payload_schema = 10,
+  counter = 11,
+  module = 12,  // level 3: names for call stacks
+  stack = 13,
   device = 16,  // where work runs
   context = 17,
   stream = 18,
@@ -84,6 +89,13 @@ enum class RecordKind : std::uint16_t {
   range_start = 50,
   range_end = 51,
   mark = 52,
+  memory_event = 53,  // levels 2 and 3; graphs as a whole
+  memory_pool = 54,
+  unified_memory = 55,
+  graph_launch = 56,
+  payload = 57,
+  counter_sample = 58,
+  call_stack = 59,  // level 3
 };
 
 struct RecordHeader {
@@ -97,8 +109,9 @@ static_assert(sizeof(RecordHeader) == 8);
 
 /// A key and its value, UTF-8, without terminators, behind the struct; padded with zeros. Keys:
 /// host, pid, parent_pid, executable, command (arguments separated by NUL), working_folder,
-/// library_version, cupti_path, cupti_version, driver_version, level, simulated (1), cuda
-/// ("recorded", or why not), nvtx ("recorded", or why not). A key said again replaces the earlier.
+/// library_version, cupti_path, cupti_version, driver_version, level, recorded_kinds (groups by
+/// commas), simulated (1), cuda ("recorded", or why not), nvtx ("recorded", or why not), env.NAME
+/// (environment_names.hpp). A key said again replaces the earlier.
 struct Fact {
   RecordHeader header;
   std::uint32_t key_bytes;
@@ -141,6 +154,64 @@ struct Domain {
   std::uint32_t name;  ///< String
 };
 static_assert(sizeof(Domain) == 16);
+
+/// The name of an NVTX category; the last one said holds.
+struct Category {
+  RecordHeader header;
+  std::uint32_t domain;
+  std::uint32_t id;
+  std::uint32_t name;  ///< String
+  std::uint32_t reserved;
+};
+static_assert(sizeof(Category) == 24);
+
+/// How the bytes of an NVTX payload are to be read; as many PayloadEntry follow. Types and flags are
+/// nvToolsExtPayload.h's. Ids below 2^32 are the program's own, unique in their domain; the others
+/// are the recorder's. What the program says here may be nonsense.
+struct PayloadSchema {
+  RecordHeader header;
+  std::uint64_t id;
+  std::uint64_t static_bytes;  ///< of a static schema, of an enumeration's value; 0: not said
+  std::uint64_t flags;
+  std::uint32_t domain;
+  std::uint32_t name;  ///< String
+  std::uint32_t type;  ///< NVTX_PAYLOAD_SCHEMA_TYPE_*, kEnumeration
+  std::uint32_t pack_align;
+  std::uint32_t entries;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(PayloadSchema) == 56);
+
+/// PayloadSchema::type of an enumeration: each entry's `type` is a value, its `flags` 1 when the
+/// value is bits of a set. The registered strings of a domain are one such enumeration, told piece by
+/// piece, of the id kRegisteredStrings: each value is a handle.
+inline constexpr std::uint32_t kEnumeration = 100;
+inline constexpr std::uint64_t kRegisteredStrings = 80;
+
+struct PayloadEntry {
+  std::uint64_t flags;
+  std::uint64_t type;
+  std::uint64_t detail;  ///< nvtxPayloadSchemaEntry_t::arrayOrUnionDetail
+  std::uint64_t offset;
+  std::uint32_t name;         ///< String
+  std::uint32_t description;  ///< String
+  std::uint32_t unit;         ///< String, of a counter
+  std::uint32_t reserved;
+};
+static_assert(sizeof(PayloadEntry) == 48);
+
+/// An NVTX counter, or a group of them.
+struct Counter {
+  RecordHeader header;
+  std::uint64_t id;      ///< as ids of schemas
+  std::uint64_t schema;  ///< layout of a sample
+  std::uint64_t flags;   ///< NVTX_COUNTER_FLAG_*
+  std::uint32_t domain;
+  std::uint32_t name;         ///< String
+  std::uint32_t description;  ///< String
+  std::uint32_t unit;         ///< String
+};
+static_assert(sizeof(Counter) == 48);
 
 /// Something a reader should know about the recording. `code` is stable, snake_case.
 struct Note {
@@ -363,6 +434,76 @@ struct GraphEdge {
 };
 static_assert(sizeof(GraphEdge) == 24);
 
+/// Memory given out or taken back.
+struct MemoryEvent {
+  RecordHeader header;
+  std::int64_t time_ns;
+  std::uint64_t address;
+  std::uint64_t bytes;
+  std::uint64_t pool;       ///< its address; 0: not from a pool
+  std::uint64_t pool_size;  ///< bytes it holds
+  std::uint64_t pool_used;  ///< bytes of them given out; ~0: not known
+  std::uint32_t operation;  ///< CUpti_ActivityMemoryOperationType
+  std::uint32_t memory;     ///< CUpti_ActivityMemoryKind
+  std::uint32_t correlation;
+  std::uint32_t device;
+  std::uint32_t context;  ///< kNoId: none
+  std::uint32_t stream;   ///< in whose order it happens; kNoId: at once
+  std::uint32_t source;   ///< String, the library that asked for it; 0: not known
+  std::uint32_t reserved;
+};
+static_assert(sizeof(MemoryEvent) == 88);
+
+/// A pool of memory made, ended, trimmed.
+struct MemoryPool {
+  RecordHeader header;
+  std::int64_t time_ns;
+  std::uint64_t pool;  ///< its address
+  std::uint64_t size;  ///< bytes it holds
+  std::uint64_t used;  ///< bytes of them given out; ~0: not known
+  std::uint64_t release_threshold;
+  std::uint32_t operation;  ///< CUpti_ActivityMemoryPoolOperationType
+  std::uint32_t device;
+  std::uint32_t correlation;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(MemoryPool) == 64);
+
+/// Managed memory that moved, or that somebody waited for.
+struct UnifiedMemory {
+  RecordHeader header;
+  std::int64_t start_ns;
+  std::int64_t end_ns;  ///< 0: the counter has no end
+  std::uint64_t address;
+  std::uint64_t value;          ///< what the counter counts
+  std::uint32_t counter;        ///< CUpti_ActivityUnifiedMemoryCounterKind
+  std::uint32_t source_device;  ///< kNoId: the host
+  std::uint32_t target_device;
+  std::uint32_t flags;  ///< CUpti_ActivityUnifiedMemory…, as the counter says
+};
+static_assert(sizeof(UnifiedMemory) == 56);
+
+/// A CUDA graph, from its first node's start to its last one's end.
+struct GraphLaunch {
+  RecordHeader header;
+  std::int64_t start_ns;
+  std::int64_t end_ns;
+  std::uint32_t graph;  ///< the executable graph
+  std::uint32_t device;
+  std::uint32_t context;
+  std::uint32_t stream;
+  std::uint32_t correlation;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(GraphLaunch) == 48);
+
+/// Stands behind a RangePush, Mark or RangeStart that has a colour.
+struct RangeColor {
+  std::uint32_t argb;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(RangeColor) == 8);
+
 /// nvtxRangePush and nvtxMark. A thread's pushes and pops of one domain nest.
 struct RangePush {
   RecordHeader header;
@@ -403,5 +544,101 @@ struct RangeEnd {
   std::uint32_t domain;
 };
 static_assert(sizeof(RangeEnd) == 32);
+
+// --- call stacks (level 3) -------------------------------------------------------------------
+
+/// A part of a file that is mapped executable, or code made at run time (`path` 0). Stands before
+/// the first Stack with an address in it. One that overlaps earlier ones has taken their place.
+struct Module {
+  RecordHeader header;
+  std::uint64_t start;  ///< address
+  std::uint64_t bytes;
+  std::uint64_t file_offset;  ///< of what is mapped at `start`
+  std::uint64_t file_bytes;   ///< of the whole file, 0: it could not be looked at
+  std::int64_t modified_ns;   ///< the file's, CLOCK_REALTIME
+  std::uint32_t path;         ///< String
+  std::uint32_t build_id_bytes;
+  std::uint8_t build_id[32];
+};
+static_assert(sizeof(Module) == 88);
+
+/// Where a thread was in its program, as much of it as unwinding needs: registers and words of its
+/// stack. Only addresses of code and addresses within the stack itself are kept, all else reads as
+/// zero: what the program computes does not get into a recording, and equal ways through the
+/// program are equal here, whatever they worked on and on whatever thread.
+struct Stack {
+  /// Addresses within the stack are written as this and their distance from the stack pointer.
+  static constexpr std::uint64_t kBase = std::uint64_t{1} << 56;
+
+  enum Flag : std::uint32_t {
+    kElsewhere = 1,   ///< not on the stack of the thread: coroutines, signal stacks
+    kUnreadable = 2,  ///< the stack could not be read: registers alone
+  };
+  /// x86-64's rip, rsp (always kBase), rbp, rbx, r12, r13, r14, r15.
+  static constexpr std::uint32_t kRegisters = 8;
+
+  RecordHeader header;
+  std::uint32_t id;
+  std::uint32_t copied_bytes;  ///< from the stack pointer on: there, what is not kept is zero
+  std::uint32_t words;         ///< StackWord, that follow
+  std::uint32_t flags;
+  std::uint64_t registers[kRegisters];
+};
+static_assert(sizeof(Stack) == 88);
+
+/// Behind the copied part they are the frame records that the chain of frame pointers led to.
+struct StackWord {
+  std::uint64_t offset;  ///< from the stack pointer
+  std::uint64_t value;   ///< an address of code, or kBase + n
+};
+static_assert(sizeof(StackWord) == 16);
+
+/// Where a call, or the node of a graph when it came into being, was made.
+struct CallStack {
+  RecordHeader header;
+  std::uint64_t graph_node;   ///< 0: of a call
+  std::uint32_t correlation;  ///< of the call
+  std::uint32_t stack;        ///< Stack
+};
+static_assert(sizeof(CallStack) == 24);
+
+enum class PayloadOf : std::uint32_t {
+  open_push = 1,  ///< the innermost open push of thread and domain
+  last_mark = 2,  ///< the mark before this record
+  started = 3,    ///< the range with this id, started before or after
+};
+
+/// One NVTX payload of a range or mark. The bytes follow, padded with zeros.
+struct Payload {
+  RecordHeader header;
+  std::uint64_t schema;  ///< PayloadSchema, or NVTX_PAYLOAD_ENTRY_TYPE_*
+  std::uint64_t range;   ///< RangeStart::id
+  PayloadOf of;
+  std::uint32_t tid;
+  std::uint32_t domain;
+  std::uint32_t data_bytes;   ///< that follow
+  std::uint32_t whole_bytes;  ///< that there were
+  std::uint32_t reserved;
+};
+static_assert(sizeof(Payload) == 48);
+
+enum class SampleForm : std::uint32_t {
+  int64 = 1,     ///< `value` is one
+  float64 = 2,   ///< `value` has the bits of one
+  bytes = 3,     ///< the bytes follow, in the layout of the counter's schema
+  no_value = 4,  ///< `value` is NVTX_COUNTER_SAMPLE_*
+};
+
+struct CounterSample {
+  RecordHeader header;
+  std::int64_t time_ns;
+  std::uint64_t counter;
+  std::uint64_t value;
+  SampleForm form;
+  std::uint32_t tid;
+  std::uint32_t domain;
+  std::uint32_t data_bytes;  ///< that follow, padded with zeros
+};
+static_assert(sizeof(CounterSample) == 48);
 
 }  // namespace gprofml::spool

@@ -37,7 +37,9 @@ LIBPROFILE = {
                     "emmintrin.h"), True),
     "export": Rule(("libprofile/trace/",), ("fmt/", "nlohmann/", "zlib.h", "libdeflate.h", "zstd.h"), True),
     "spool": Rule((), ("fmt/",), True),
-    "capture": Rule(("libprofile/trace/", "libprofile/spool/", "libprofile/store/"), ("fmt/",), True),
+    "symbols": Rule((), ("fmt/", "elfutils/", "gelf.h", "dwarf.h"), True),
+    "capture": Rule(("libprofile/trace/", "libprofile/spool/", "libprofile/store/",
+                     "libprofile/symbols/"), ("fmt/",), True),
 }
 # Pure data in, pure data out: no file formats, no databases, no drivers, no operating system.
 ANALYSIS = Rule(("libanalysis/", "libprofile/trace/", "libprofile/devices/"),
@@ -46,7 +48,7 @@ ANALYSIS_REPORT = Rule(ANALYSIS.project, ANALYSIS.external + ("nlohmann/",))
 APPS = Rule(("libanalysis/",) + tuple(f"libprofile/{part}/" for part in (
     "trace", "devices", "store", "import", "export", "capture", "metrics", "history")),
     ("fmt/", "CLI/"), True)
-INJECTION = Rule(tuple(f"libprofile/spool/{name}.hpp" for name in ("format", "options", "control")), ("cupti", "cuda", "nvtx", "generated_"), True)
+INJECTION = Rule(tuple(f"libprofile/spool/{name}.hpp" for name in ("format", "options", "control", "environment_names")), ("cupti", "cuda", "nvtx", "generated_"), True)
 # The simulated GPU is built from NVIDIA's headers alone: it must not know the product it tests.
 SIMGPU = Rule((), ("cupti", "cuda", "crt/", "nvtx", "generated_", "driver_types.h", "vector_types.h",
                    "nlohmann/", "fmt/", "catch2/"), True)
