@@ -3,6 +3,7 @@
 #include "injection/api_rules.hpp"
 #include "injection/cupti_session.hpp"
 #include "injection/kernel_records.hpp"
+#include "injection/memory_records.hpp"
 #include "injection/record_lengths.hpp"
 #include "injection/writer.hpp"
 
@@ -40,7 +41,8 @@ Call& call_of(RecordStream& stream, const CuptiSession& session, std::uint32_t d
     session.library.GetCallbackName(
         domain == kRuntime ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API, id, &name);
   }
-  call.is_wanted = !session.filters_on_writer || name == nullptr || is_recorded_call(name);
+  call.is_wanted = !session.filters_on_writer || name == nullptr ||
+                   is_recorded_call(name, session.recorder->options.groups);
   call.name = stream.string(name);
   call.is_known = id < kMostCallbacks;
   return call;
@@ -224,6 +226,18 @@ Fate write_record(RecordStream& stream, const CuptiSession& session, const RawRe
       return Fate::written;
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
       write_overhead(stream, record);
+      return Fate::written;
+    case CUPTI_ACTIVITY_KIND_MEMORY2:
+      write_memory_event(stream, record);
+      return Fate::written;
+    case CUPTI_ACTIVITY_KIND_MEMORY_POOL:
+      write_memory_pool(stream, record);
+      return Fate::written;
+    case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
+      write_unified_memory(stream, record);
+      return Fate::written;
+    case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+      write_graph_launch(stream, record);
       return Fate::written;
     case CUPTI_ACTIVITY_KIND_DEVICE:
       write_device(stream, record);

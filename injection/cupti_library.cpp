@@ -45,6 +45,10 @@ void fill_table(CuptiLibrary& library, void* handle, Mailbox& mailbox) {
   library.subscribe_v2 = reinterpret_cast<SubscribeV2>(dlsym(handle, "cuptiSubscribe_v2"));
   library.enable_all_sync_records = reinterpret_cast<decltype(library.enable_all_sync_records)>(
       dlsym(handle, "cuptiActivityEnableAllSyncRecords"));
+  library.enable_allocation_source = reinterpret_cast<decltype(library.enable_allocation_source)>(
+      dlsym(handle, "cuptiActivityEnableAllocationSource"));
+  library.configure_unified_memory = reinterpret_cast<decltype(library.configure_unified_memory)>(
+      dlsym(handle, "cuptiActivityConfigureUnifiedMemoryCounter"));
   if (used > 0) mailbox.note("cupti_lacks_functions", missing);
 }
 

@@ -49,6 +49,8 @@ struct CuptiLibrary {
   // Newer than the oldest CUPTI that is supported; nobody misses them there.
   SubscribeV2 subscribe_v2 = nullptr;
   CUptiResult (*enable_all_sync_records)(std::uint8_t) = nullptr;
+  CUptiResult (*enable_allocation_source)(std::uint8_t) = nullptr;
+  decltype(&::cuptiActivityConfigureUnifiedMemoryCounter) configure_unified_memory = nullptr;
 
   std::uint32_t version = 0;
   bool is_simulated = false;

@@ -6,7 +6,7 @@
 #include <new>
 
 #include "injection/activity_records.hpp"
-#include "injection/api_rules.hpp"
+#include "injection/kinds.hpp"
 #include "injection/recorder.hpp"
 
 namespace gprofml::injection {
@@ -15,24 +15,6 @@ namespace {
 constexpr char kSubscriberName[] = "gprof-ml";
 // Of the program's choosing otherwise; CUPTI's own code runs on it.
 constexpr std::size_t kFlusherStackBytes = 2u << 20;
-constexpr std::uint32_t kHighestCallback = 4096;
-
-struct Kind {
-  CUpti_ActivityKind kind;
-  const char* what;
-};
-constexpr Kind kKinds[] = {
-    {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "kernels"},
-    {CUPTI_ACTIVITY_KIND_MEMCPY, "copies"},
-    {CUPTI_ACTIVITY_KIND_MEMCPY2, "copies between devices"},
-    {CUPTI_ACTIVITY_KIND_MEMSET, "fills"},
-    {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "synchronisation"},
-    {CUPTI_ACTIVITY_KIND_CUDA_EVENT, "CUDA events"},
-    {CUPTI_ACTIVITY_KIND_DEVICE, "devices"},
-    {CUPTI_ACTIVITY_KIND_CONTEXT, "contexts"},
-    {CUPTI_ACTIVITY_KIND_STREAM, "streams"},
-    {CUPTI_ACTIVITY_KIND_OVERHEAD, "CUPTI's own overhead"},
-};
 
 // CUPTI's buffer callbacks carry no pointer of ours.
 std::atomic<CuptiSession*> active_session{nullptr};
@@ -59,13 +41,6 @@ void CUPTIAPI on_buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer
   }
   buffers.complete(buffer, valid_bytes, records);
   if (buffers.is_running_out()) announce_work(*session.recorder);
-}
-
-void note_refusal(CuptiSession& session, const char* what, CUptiResult result) {
-  char detail[256];
-  std::snprintf(detail, sizeof detail, "%s: %s (%d)", what, session.library.text(result),
-                static_cast<int>(result));
-  session.recorder->mailbox.note("not_enabled", detail);
 }
 
 void say_why_not(CuptiSession& session, CUptiResult result, const char* other_tool) {
@@ -111,63 +86,6 @@ void set_attributes(CuptiSession& session) {
   const CUptiResult result = session.library.ActivitySetAttribute(
       CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &zeroed);
   if (result != CUPTI_SUCCESS) note_refusal(session, "buffers zeroed by us", result);
-}
-
-/// Enables all calls of one API and leaves the choice to the writer: CUPTI before 12.5.
-void enable_all_calls(CuptiSession& session, CUpti_ActivityKind kind, const char* what) {
-  session.filters_on_writer = true;
-  const CUptiResult result = session.library.ActivityEnable(kind);
-  if (result != CUPTI_SUCCESS) note_refusal(session, what, result);
-}
-
-/// Enables the calls that are recorded, one by one. Their activity kind stays off: enabling it
-/// would enable the others too.
-void enable_calls(CuptiSession& session, CUpti_CallbackDomain domain, CUpti_ActivityKind kind,
-                  decltype(&::cuptiActivityEnableDriverApi) enable, const char* what) {
-  const auto callback_name = session.library.GetCallbackName;
-  std::uint32_t enabled = 0;
-  CUptiResult failure = CUPTI_SUCCESS;
-  for (std::uint32_t id = 1; enable != nullptr && callback_name != nullptr && id < kHighestCallback;
-       ++id) {
-    const char* name = nullptr;
-    if (callback_name(domain, id, &name) != CUPTI_SUCCESS || name == nullptr) continue;
-    if (!is_recorded_call(name)) continue;
-    const CUptiResult result = enable(id, 1);
-    if (result == CUPTI_SUCCESS) {
-      ++enabled;
-    } else {
-      failure = result;
-    }
-  }
-  if (enabled == 0) return enable_all_calls(session, kind, what);
-  if (failure != CUPTI_SUCCESS) note_refusal(session, what, failure);
-}
-
-/// Whether kernels are recorded; without them the rest is of little use but kept.
-CUptiResult enable_kinds(CuptiSession& session) {
-  CUptiResult kernels = CUPTI_SUCCESS;
-  for (const Kind& kind : kKinds) {
-    const CUptiResult result = session.library.ActivityEnable(kind.kind);
-    if (result == CUPTI_SUCCESS) continue;
-    note_refusal(session, kind.what, result);
-    if (kind.kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) kernels = result;
-  }
-  enable_calls(session, CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_ACTIVITY_KIND_RUNTIME,
-               session.library.ActivityEnableRuntimeApi, "calls of the runtime API");
-  enable_calls(session, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_ACTIVITY_KIND_DRIVER,
-               session.library.ActivityEnableDriverApi, "calls of the driver API");
-  // A program that polls an event makes a record each time it is not ready.
-  if (session.library.enable_all_sync_records != nullptr) {
-    session.library.enable_all_sync_records(0);
-  }
-  return kernels;
-}
-
-void disable_kinds(CuptiSession& session) {
-  if (session.library.ActivityDisable == nullptr) return;
-  for (const Kind& kind : kKinds) session.library.ActivityDisable(kind.kind);
-  session.library.ActivityDisable(CUPTI_ACTIVITY_KIND_RUNTIME);
-  session.library.ActivityDisable(CUPTI_ACTIVITY_KIND_DRIVER);
 }
 
 void flush(CuptiSession& session, bool forced) {
@@ -227,6 +145,13 @@ bool start_activity(CuptiSession& session) {
 }
 
 }  // namespace
+
+void note_refusal(CuptiSession& session, const char* what, CUptiResult result) {
+  char detail[256];
+  std::snprintf(detail, sizeof detail, "%s: %s (%d)", what, session.library.text(result),
+                static_cast<int>(result));
+  session.recorder->mailbox.note("not_enabled", detail);
+}
 
 bool CuptiSession::flush_everything(std::int64_t timeout_ns) {
   if (!has_asked_for_buffers.load(std::memory_order_acquire) ||

@@ -6,6 +6,7 @@
 #include "injection/cupti_library.hpp"
 #include "injection/cupti_session.hpp"
 #include "injection/nvtx.hpp"
+#include "injection/nvtx_payloads.hpp"
 #include "injection/recorder.hpp"
 
 #define GPROFML_EXPORT extern "C" __attribute__((visibility("default")))
@@ -14,11 +15,16 @@ namespace {
 
 using GetExportTable = const void* (*)(std::uint32_t);
 
+/// Ranges open and close windows too.
+bool wants_ranges(const gprofml::injection::Options& options) {
+  return options.records(gprofml::spool::kRanges) || options.has_windows();
+}
+
 int attach(GetExportTable get_export_table) {
   using namespace gprofml::injection;
   const int saved_errno = errno;
   Recorder* recorder = start_recorder();
-  if (recorder != nullptr && get_export_table != nullptr) {
+  if (recorder != nullptr && get_export_table != nullptr && wants_ranges(recorder->options)) {
     use_clock_of_loaded_cupti();
     nvtx_is_attached(*recorder);
     attach_to_nvtx(get_export_table);
@@ -46,4 +52,15 @@ GPROFML_EXPORT int InitializeInjectionNvtx(GetExportTable get_export_table) {
 
 GPROFML_EXPORT int InitializeInjectionNvtx2(GetExportTable get_export_table) {
   return attach(get_export_table);
+}
+
+/// Called once for each extension module (payloads, counters …) of each copy of NVTX, after the
+/// entry above.
+GPROFML_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
+  using namespace gprofml::injection;
+  const int saved_errno = errno;
+  Recorder* recorder = module == nullptr ? nullptr : start_recorder();
+  if (recorder != nullptr && wants_ranges(recorder->options)) attach_to_extension(*module);
+  errno = saved_errno;
+  return 1;
 }

@@ -31,6 +31,19 @@ void post_command(Mailbox& mailbox) {
 
 /// The kernel module's version, "… Kernel Module  580.65.06 …": asking CUDA would be a CUDA call.
 void post_driver_version(Mailbox& mailbox) {
+/// The names of the groups, by commas, as `--kinds` takes them.
+void post_groups(Mailbox& mailbox, std::uint32_t groups) {
+  char text[256];
+  std::size_t used = 0;
+  text[0] = '\0';
+  for (const spool::GroupName& group : spool::kGroupNames) {
+    if ((groups & group.bit) == 0 || used + std::strlen(group.name) + 2 > sizeof text) continue;
+    used += static_cast<std::size_t>(
+        std::snprintf(text + used, sizeof text - used, "%s%s", used > 0 ? "," : "", group.name));
+  }
+  mailbox.fact("recorded_kinds", text);
+}
+
   char text[512];
   const std::size_t size = read_file("/proc/driver/nvidia/version", text, sizeof text - 1);
   text[size] = '\0';
@@ -55,5 +68,6 @@ void post_process_facts(Mailbox& mailbox, const char* host, const Options& optio
   post_number(mailbox, "level", options.level);
   post_driver_version(mailbox);
 }
+  post_groups(mailbox, options.groups);
 
 }  // namespace gprofml::injection

@@ -25,6 +25,7 @@
 #include "apps/gprof-ml/message.hpp"
 #include "apps/gprof-ml/not_empty.hpp"
 #include "apps/gprof-ml/output.hpp"
+#include "apps/gprof-ml/record_flags.hpp"
 #include "apps/gprof-ml/run_output.hpp"
 #include "apps/gprof-ml/split_program.hpp"
 #include "apps/gprof-ml/summary.hpp"
@@ -43,6 +44,7 @@ constexpr int kPatienceMs = 1000;
 struct RunArguments {
   std::vector<std::string> command;
   std::string output;
+  profile::RecordOptions recording;
   bool force = false;
   bool require_data = false;
   bool analyze = false;
@@ -66,6 +68,7 @@ profile::Manifest manifest_for(const RunArguments& arguments, const RunOutput& o
   manifest.working_folder = std::filesystem::current_path(ignored).string();
   manifest.host = profile::host_name();
   manifest.output = output.path;
+  manifest.options = profile::options_text(arguments.recording);
   manifest.keep_previous = output.existing == Existing::keep_old;
   manifest.replace_output = output.existing == Existing::replace;
   manifest.launcher_pid = ::getpid();
@@ -87,6 +90,9 @@ void prepare_environment(Preparation& preparation, const std::string& library) {
   profile::RecordingEnvironment environment = profile::recording_environment(
       library, preparation.spools, [](const char* name) { return std::getenv(name); });
   preparation.variables = std::move(environment.variables);
+  if (!preparation.variables.empty()) {
+    preparation.variables[spool::kOptionsVariable] = preparation.manifest.options;
+  }
   for (profile::RecordingProblem& problem : environment.problems) {
     print_message(problem.detail);
     preparation.manifest.problems.push_back(std::move(problem));
@@ -292,6 +298,7 @@ void add_run(CLI::App& cli, Action& action, std::vector<std::string>& arguments_
   command->add_flag("--keep-spool", arguments->keep_spool,
                     "Keep the folder of raw records that the run.db is made from");
   command->add_flag("--quiet", arguments->quiet, "No summary; only what went wrong");
+  add_record_flags(*command, arguments->recording);
   if (!arguments_left.empty() && arguments_left.front() == "run") {
     std::vector<std::string> own(arguments_left.begin() + 1, arguments_left.end());
     arguments->command = split_program(own, *command);

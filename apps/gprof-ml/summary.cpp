@@ -58,12 +58,13 @@ bool is_simulated(const profile::Trace& trace) {
 
 std::size_t events(const profile::Trace& trace) {
   return trace.kernels.size() + trace.copies.size() + trace.fills.size() + trace.api_calls.size() +
-         trace.ranges.size();
+         trace.ranges.size() + trace.graph_launches.size();
 }
 
 /// What the analysis says, for recordings that are worth its time.
 std::optional<analysis::Report> report_on(const profile::Trace& trace) {
-  const std::size_t work = trace.kernels.size() + trace.copies.size() + trace.fills.size();
+  const std::size_t work =
+      trace.kernels.size() + trace.copies.size() + trace.fills.size() + trace.graph_launches.size();
   if (work == 0 || events(trace) > kMostEventsToAnalyze) return std::nullopt;
   try {
     return analysis::analyze(trace, {});
@@ -85,6 +86,7 @@ std::string devices_text(const profile::Trace& trace) {
   add_devices(trace, trace.kernels, devices);
   add_devices(trace, trace.copies, devices);
   add_devices(trace, trace.fills, devices);
+  add_devices(trace, trace.graph_launches, devices);
   devices.erase(profile::kNoRow);
   if (devices.empty()) return "no GPU work";
   std::map<std::string, int> count_of;
@@ -109,7 +111,11 @@ std::string recorded_text(const profile::Recording& recording) {
   add(trace.kernels.size(), "kernel", "kernels");
   add(trace.copies.size(), "copy", "copies");
   add(trace.fills.size(), "fill", "fills");
+  add(trace.graph_launches.size(), "graph launch", "graph launches");
   add(trace.ranges.size(), "range", "ranges");
+  add(trace.memory_events.size(), "memory event", "memory events");
+  add(trace.memory_pool_events.size(), "pool event", "pool events");
+  add(trace.migrations.size(), "migration", "migrations");
   if (kinds.size() < 4) add(trace.api_calls.size(), "CUDA call", "CUDA calls");
   std::string out;
   for (const std::string& kind : kinds) out += (out.empty() ? "" : ", ") + kind;

@@ -69,6 +69,7 @@ void take_fact(Manifest& manifest, std::string_view key, const std::string& valu
   if (key == "argument") manifest.command.push_back(value);
   if (key == "working_folder") manifest.working_folder = value;
   if (key == "host") manifest.host = value;
+  if (key == "options") manifest.options = value;
   if (key == "output") manifest.output = value;
   if (key == "keep_previous") manifest.keep_previous = value == "1";
   if (key == "replace_output") manifest.replace_output = value == "1";
@@ -120,6 +121,7 @@ std::string manifest_text(const Manifest& manifest) {
   for (const std::string& argument : manifest.command) add(out, "argument", argument);
   add(out, "working_folder", manifest.working_folder);
   add(out, "host", manifest.host);
+  add(out, "options", manifest.options);
   add(out, "output", manifest.output);
   add(out, "keep_previous", manifest.keep_previous ? "1" : "0");
   add(out, "replace_output", manifest.replace_output ? "1" : "0");

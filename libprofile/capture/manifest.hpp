@@ -31,6 +31,7 @@ struct Manifest {
   std::vector<std::string> command;  ///< program and arguments
   std::string working_folder;
   std::string host;
+  std::string options;          ///< what was to be recorded, as GPROFML_OPTIONS says it
   std::string output;           ///< absolute path of the run.db to write
   bool keep_previous = false;   ///< an existing output becomes *.old (the default name)
   bool replace_output = false;  ///< an existing output is replaced (--force)

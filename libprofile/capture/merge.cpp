@@ -97,8 +97,9 @@ std::pair<Trace, MergedProcess> read_spool(const std::string& path, Progress& pr
 /// when buffers were handed over, which two runs of one program do not share.
 void number_work(Trace& trace) {
   std::vector<std::uint32_t> next(trace.processes.size(), 0);
-  std::array<ActivityColumns*, 3> tables{&trace.kernels, &trace.copies, &trace.fills};
-  std::array<std::size_t, 3> at{};
+  std::array<ActivityColumns*, 4> tables{&trace.kernels, &trace.copies, &trace.fills,
+                                         &trace.graph_launches};
+  std::array<std::size_t, 4> at{};
   while (true) {
     std::optional<std::size_t> first;
     const auto key = [&](std::size_t t) {

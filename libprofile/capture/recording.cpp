@@ -95,7 +95,9 @@ void add_manifest(Trace& trace, const Manifest& manifest) {
 
 bool has_no_records(const Trace& trace) {
   return trace.kernels.size() + trace.copies.size() + trace.fills.size() + trace.api_calls.size() +
-             trace.ranges.size() + trace.syncs.size() + trace.memory_events.size() ==
+             trace.graph_launches.size() + trace.ranges.size() + trace.syncs.size() +
+             trace.memory_events.size() + trace.memory_pool_events.size() +
+             trace.migrations.size() ==
          0;
 }
 

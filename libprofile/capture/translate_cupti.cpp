@@ -50,6 +50,17 @@ constexpr std::array<SyncKind, 5> kSyncKinds{SyncKind::unknown, SyncKind::event,
 constexpr std::array<StreamKind, 4> kStreamKinds{StreamKind::unknown, StreamKind::blocking,
                                                  StreamKind::non_blocking, StreamKind::null_stream};
 
+// By CUpti_ActivityMemoryPoolOperationType.
+constexpr std::array<PoolOperation, 4> kPoolOperations{
+    PoolOperation::unknown, PoolOperation::created, PoolOperation::destroyed,
+    PoolOperation::trimmed};
+
+// By CUpti_ActivityUnifiedMemoryCounterKind.
+constexpr std::array<MigrationKind, 9> kMigrations{
+    MigrationKind::unknown,    MigrationKind::host_to_device, MigrationKind::device_to_host,
+    MigrationKind::cpu_fault,  MigrationKind::gpu_fault,      MigrationKind::thrashing,
+    MigrationKind::throttling, MigrationKind::remote_map,     MigrationKind::device_to_device};
+
 // CUpti_ActivityOverheadKind counts in its upper half, but for the driver's compiler.
 constexpr std::uint32_t kDriverCompiler = 1;
 constexpr std::array<std::string_view, 9> kOverheads{
@@ -95,6 +106,19 @@ SyncKind sync_kind_of(std::uint32_t cupti_type) {
 
 StreamKind stream_kind_of(std::uint32_t cupti_flag) {
   return entry(kStreamKinds, cupti_flag);
+}
+
+PoolOperation pool_operation_of(std::uint32_t cupti_type) {
+  return entry(kPoolOperations, cupti_type);
+}
+
+MigrationKind migration_kind_of(std::uint32_t cupti_counter) {
+  return entry(kMigrations, cupti_counter);
+}
+
+bool is_release(std::uint32_t cupti_type) {
+  constexpr std::uint32_t kRelease = 2;  // CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE
+  return cupti_type == kRelease;
 }
 
 std::string copy_name(std::uint8_t cupti_kind, std::uint8_t source_memory,

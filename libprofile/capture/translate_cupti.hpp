@@ -14,6 +14,10 @@ CopyKind copy_kind_of(std::uint8_t cupti_kind);
 MemoryKind memory_kind_of(std::uint8_t cupti_kind);
 SyncKind sync_kind_of(std::uint32_t cupti_type);
 StreamKind stream_kind_of(std::uint32_t cupti_flag);
+PoolOperation pool_operation_of(std::uint32_t cupti_type);
+MigrationKind migration_kind_of(std::uint32_t cupti_counter);
+/// Of a memory operation: false is one that gives out.
+bool is_release(std::uint32_t cupti_type);
 
 /// "Memcpy HtoD (Pageable -> Device)", "Memset (Device)": the names that other tools write, which
 /// libprofile/import reads.

@@ -1,5 +1,5 @@
 // Taking records: facts, dictionaries, and the walk over a chunk. translate_work.cpp has GPU work
-// and where it runs, translate_host.cpp what threads did.
+// and where it runs, translate_memory.cpp memory, translate_host.cpp what threads did.
 #include "libprofile/capture/translate_process.hpp"
 
 #include <algorithm>
@@ -77,6 +77,14 @@ void ProcessTranslator::take(const RecordView& view) {
     case RecordKind::fill:
       return pass<spool::Fill>(view, &Self::take);
     case RecordKind::api_call:
+    case RecordKind::graph_launch:
+      return pass<spool::GraphLaunch>(view, &Self::take);
+    case RecordKind::memory_event:
+      return pass<spool::MemoryEvent>(view, &Self::take);
+    case RecordKind::memory_pool:
+      return pass<spool::MemoryPool>(view, &Self::take);
+    case RecordKind::unified_memory:
+      return pass<spool::UnifiedMemory>(view, &Self::take);
       return pass<spool::ApiCall>(view, &Self::take);
     case RecordKind::sync:
       return pass<spool::Sync>(view, &Self::take);
@@ -245,3 +253,4 @@ Trace ProcessTranslator::finish() {
 }
 
 }  // namespace gprofml::profile
+  fill_in_freed_bytes();

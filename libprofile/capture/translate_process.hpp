@@ -86,10 +86,14 @@ class ProcessTranslator {
   void take(const spool::Overhead& record);
   void take(const spool::GraphNode& record);
   void take(const spool::GraphEdge& record);
+  void take(const spool::GraphLaunch& record);
   void take_push(const spool::RangePush& record);
   void take_mark(const spool::Mark& record);
   void take(const spool::RangePop& record);
   void take(const spool::RangeStart& record);
+  void take(const spool::MemoryEvent& record);
+  void take(const spool::MemoryPool& record);
+  void take(const spool::UnifiedMemory& record);
   void take(const spool::RangeEnd& record);
 
   template <typename Record>
@@ -118,6 +122,8 @@ class ProcessTranslator {
     std::uint32_t stream;
     std::uint64_t event_sync;
   };
+  void fill_in_freed_bytes();
+  RowIndex device_known_as(std::uint32_t id);
 
   std::uint32_t pid_;
   Trace trace_;

@@ -180,8 +180,8 @@ void ProcessTranslator::take(const spool::Place& record) {
 void ProcessTranslator::take(const spool::ShortKernel& record) {
   const RowIndex row = place_ids_.find(record.place);
   // In a file that says anything the end may lie behind the end of time.
-  const auto end_ns = static_cast<std::int64_t>(static_cast<std::uint64_t>(record.start_ns) +
-                                                record.duration_ns);
+  const auto end_ns =
+      static_cast<std::int64_t>(static_cast<std::uint64_t>(record.start_ns) + record.duration_ns);
   if (row == kNoRow) {
     ++facts_.unplaced_records;
     return;
@@ -221,6 +221,19 @@ void ProcessTranslator::take(const spool::Fill& record) {
   add_activity(trace_.fills, record, trace_.intern(fill_name(record.memory)));
   trace_.fills.bytes.push_back(static_cast<std::int64_t>(record.bytes));
   trace_.fills.memory.push_back(memory_kind_of(record.memory));
+}
+
+void ProcessTranslator::take(const spool::GraphLaunch& record) {
+  spool::Kernel whole{};  // what all work has
+  whole.start_ns = record.start_ns;
+  whole.end_ns = record.end_ns;
+  whole.device = record.device;
+  whole.context = record.context;
+  whole.stream = record.stream;
+  whole.correlation = record.correlation;
+  add_activity(trace_.graph_launches, whole,
+               trace_.intern(fmt::format("CUDA graph {}", record.graph)));
+  trace_.graph_launches.graph_id.push_back(record.graph);
 }
 
 }  // namespace gprofml::profile
