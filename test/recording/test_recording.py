@@ -30,10 +30,10 @@ class RecordingTest(unittest.TestCase):
         self.folder = pathlib.Path(holder.name).resolve()
         self.environment = {k: v for k, v in os.environ.items() if k not in OURS}
 
-    def call(self, *command, code=0, **environment):
+    def call(self, *command, code=0, patience=PATIENCE, **environment):
         done = subprocess.run([str(part) for part in command], cwd=self.folder, text=True,
                               env={**self.environment, **environment}, stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=PATIENCE, check=False)
+                              capture_output=True, timeout=patience, check=False)
         if code is not None:
             self.assertEqual(done.returncode, code, f"{command}\n{done.stdout}\n{done.stderr}")
         return done
