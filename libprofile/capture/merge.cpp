@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "libprofile/capture/machine/read_machine.hpp"
 #include "libprofile/capture/manifest.hpp"
 #include "libprofile/capture/process_notes.hpp"
 #include "libprofile/capture/translate_process.hpp"
@@ -191,6 +192,23 @@ void add_meta(const std::vector<MergedProcess>& merged, Trace& trace) {
   add_process_facts(merged, trace);
 }
 
+/// The spools whose events are on another clock than this machine's: a simulated one.
+std::set<std::string> on_another_clock(const std::vector<MergedProcess>& merged) {
+  constexpr Nanoseconds kFurthestApart = 60'000'000'000;  // more than a clock is ever set by
+  std::set<std::string> spools;
+  for (const MergedProcess& process : merged) {
+    const spool::Status& status = process.status;
+    // Unsigned: a file may say anything.
+    const auto apart = static_cast<Nanoseconds>(static_cast<std::uint64_t>(status.cupti_ns) -
+                                                static_cast<std::uint64_t>(status.realtime_ns));
+    const bool far = status.cupti_ns != 0 && (apart > kFurthestApart || apart < -kFurthestApart);
+    // A process that was killed before it said which clock it had.
+    const bool unknown = status.realtime_ns == 0 && process.facts.count("simulated") != 0;
+    if (far || unknown) spools.insert(process.process.spool);
+  }
+  return spools;
+}
+
 /// Why the folder gives no recording, and what to do with it.
 std::string nothing_in(const std::string& folder, const std::vector<UnreadableSpool>& spools) {
   const bool all_empty = std::all_of(spools.begin(), spools.end(),
@@ -265,6 +283,7 @@ Recording merge_spools(const std::string& folder, const MergeOptions& options) {
                     folder));
   }
   for (const UnreadableSpool& spool : unreadable) note_unreadable(spool, trace);
+  add_machine_samples(folder, on_another_clock(merged), trace);
   canonicalise(trace);
   number_work(trace);
   merged = in_order_of(trace, std::move(merged));

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "libprofile/capture/manifest.hpp"
+#include "libprofile/spool/machine_records.hpp"
 
 namespace gprofml::profile {
 namespace {
@@ -105,6 +106,7 @@ bool remove_spool_folder(const std::string& folder) {
   for (const std::string& name : names_in(folder)) {
     if (ends_with(name, kSpoolSuffix)) unlink(in(folder, name).c_str());
   }
+  unlink(in(folder, spool::kMachineName).c_str());
   // Last, so that what is left when this is interrupted can still be told as a spool folder.
   unlink(in(folder, kManifestName).c_str());
   return rmdir(folder.c_str()) == 0 || errno == ENOENT;

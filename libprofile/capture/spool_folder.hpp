@@ -18,8 +18,8 @@ struct SpoolFolder {
 /// never uses a folder that exists.
 SpoolFolder make_spool_folder(const std::string& output);
 
-/// Removes a spool folder: its spools, its manifest, then the folder, and nothing else. False when
-/// something is left.
+/// Removes a spool folder: its spools, what was seen of the machine, its manifest, then the folder,
+/// and nothing else. False when something is left.
 bool remove_spool_folder(const std::string& folder);
 
 /// The spools of a folder that their processes still write to: they hold a lock while they live.
