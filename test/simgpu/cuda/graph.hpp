@@ -21,6 +21,10 @@ CUresult cuGraphAddMemAllocNode(CUgraphNode*, CUgraph, const CUgraphNode*, size_
                                 CUDA_MEM_ALLOC_NODE_PARAMS*);
 CUresult cuGraphAddMemFreeNode(CUgraphNode*, CUgraph, const CUgraphNode*, size_t, CUdeviceptr);
 
+/// No entry point: conditional nodes are made by the call for any kind only.
+CUresult add_conditional_node(CUgraphNode*, CUgraph, const CUgraphNode*, size_t,
+                              CUDA_CONDITIONAL_NODE_PARAMS*);
+
 CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode, const CUDA_KERNEL_NODE_PARAMS*);
 CUresult cuGraphMemcpyNodeSetParams(CUgraphNode, const CUDA_MEMCPY3D*);
 CUresult cuGraphMemsetNodeSetParams(CUgraphNode, const CUDA_MEMSET_NODE_PARAMS*);

@@ -89,8 +89,10 @@ CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* 
       return add_allocation(node, graph, from, count, p->alloc);
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
       return driver::cuGraphAddMemFreeNode(node, graph, from, count, p->free.dptr);
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+      return add_conditional_node(node, graph, from, count, &p->conditional);
     default:
-      return CUDA_ERROR_NOT_SUPPORTED;  // semaphores, batches of memory operations, conditionals
+      return CUDA_ERROR_NOT_SUPPORTED;  // semaphores, batches of memory operations
   }
 }
 

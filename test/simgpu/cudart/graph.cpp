@@ -118,6 +118,12 @@ cudaError_t any_parameters(const cudaGraphNodeParams* p, CUgraphNodeParams* resu
     case cudaGraphNodeTypeMemFree:
       result->free.dptr = reinterpret_cast<CUdeviceptr>(p->free.dptr);
       return cudaSuccess;
+    case cudaGraphNodeTypeConditional:
+      result->conditional.handle = p->conditional.handle;
+      result->conditional.type = static_cast<CUgraphConditionalNodeType>(p->conditional.type);
+      result->conditional.size = p->conditional.size;
+      result->conditional.ctx = context();
+      return cudaSuccess;
     default:
       return cudaErrorNotSupported;
   }
@@ -343,6 +349,15 @@ cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t eve
   return error_of(cuGraphEventWaitNodeSetEvent(node, event));
 }
 
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle, cudaGraph_t graph,
+                                             unsigned value, unsigned flags) {
+  static_assert(sizeof *handle == sizeof(CUgraphConditionalHandle));
+  return with_context([&] {
+    return cuGraphConditionalHandleCreate(reinterpret_cast<CUgraphConditionalHandle*>(handle),
+                                          graph, context(), value, flags);
+  });
+}
+
 cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph,
                              const cudaGraphNode_t* dependencies, const cudaGraphEdgeData* data,
                              size_t count, struct cudaGraphNodeParams* parameters) {
@@ -356,6 +371,8 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph,
         cuGraphAddNode(node, graph, dependencies, edges(data), count, &driver_parameters);
     if (parameters->type == cudaGraphNodeTypeMemAlloc) {
       parameters->alloc.dptr = reinterpret_cast<void*>(driver_parameters.alloc.dptr);
+    } else if (parameters->type == cudaGraphNodeTypeConditional) {
+      parameters->conditional.phGraph_out = driver_parameters.conditional.phGraph_out;
     }
     return result;
   });

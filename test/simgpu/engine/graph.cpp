@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "test/simgpu/engine/clock.hpp"
 #include "test/simgpu/engine/effects.hpp"
@@ -24,8 +25,8 @@ CUgraphNode handle_of(const GraphNode* node) {
 
 const char* kind_name(const Operation& operation) {
   static constexpr const char* kNames[] = {
-      "empty",        "kernel",     "copy",        "fill",     "host_function",
-      "event_record", "event_wait", "child_graph", "allocate", "release"};
+      "empty",      "kernel",      "copy",     "fill",    "host_function", "event_record",
+      "event_wait", "child_graph", "allocate", "release", "conditional"};
   return kNames[static_cast<int>(operation.kind)];
 }
 
@@ -154,6 +155,22 @@ std::vector<GraphNode*> mapped(const std::vector<GraphNode*>& nodes, const NodeM
   return result;
 }
 
+std::vector<GraphNode*> flatten(const Graph& graph, Graph& into,
+                                const std::vector<GraphNode*>& before, NodeMap& map);
+
+/// The body of a conditional node: behind it, and within it unless within one that is in there.
+void flatten_body(const Graph& graph, Graph& into, GraphNode* conditional, std::size_t body,
+                  NodeMap& map) {
+  const std::size_t first = into.nodes.size();
+  flatten(graph, into, {conditional}, map);
+  for (std::size_t i = first; i < into.nodes.size(); ++i) {
+    if (into.nodes[i]->within == nullptr) {
+      into.nodes[i]->within = conditional;
+      into.nodes[i]->body = body;
+    }
+  }
+}
+
 /// Clones a graph's nodes into an executable one. Roots additionally depend on `before`. Returns
 /// the clones of its leaves.
 std::vector<GraphNode*> flatten(const Graph& graph, Graph& into,
@@ -170,9 +187,14 @@ std::vector<GraphNode*> flatten(const Graph& graph, Graph& into,
     if (node->operation.kind == Operation::Kind::child_graph) {
       dependencies = flatten(*node->operation.child, into, dependencies, map);
     }
-    GraphNode* clone = add_node(into, node->operation, dependencies, node);
+    Operation operation = node->operation;
+    operation.bodies.clear();  // the original's
+    GraphNode* clone = add_node(into, std::move(operation), dependencies, node);
     clone->enabled = node->enabled;
     map[node] = clone;
+    for (std::size_t body = 0; body < node->operation.bodies.size(); ++body) {
+      flatten_body(*node->operation.bodies[body], into, clone, body, map);
+    }
     leaves.insert(clone);
   }
   // In the order of their making, not of their addresses.
@@ -240,10 +262,10 @@ void leave_capture(const std::shared_ptr<Capture>& capture) {
 
 CUgraphNodeType type_of(const GraphNode& node) {
   static constexpr CUgraphNodeType kTypes[] = {
-      CU_GRAPH_NODE_TYPE_EMPTY,      CU_GRAPH_NODE_TYPE_KERNEL, CU_GRAPH_NODE_TYPE_MEMCPY,
-      CU_GRAPH_NODE_TYPE_MEMSET,     CU_GRAPH_NODE_TYPE_HOST,   CU_GRAPH_NODE_TYPE_EVENT_RECORD,
-      CU_GRAPH_NODE_TYPE_WAIT_EVENT, CU_GRAPH_NODE_TYPE_GRAPH,  CU_GRAPH_NODE_TYPE_MEM_ALLOC,
-      CU_GRAPH_NODE_TYPE_MEM_FREE};
+      CU_GRAPH_NODE_TYPE_EMPTY,      CU_GRAPH_NODE_TYPE_KERNEL,     CU_GRAPH_NODE_TYPE_MEMCPY,
+      CU_GRAPH_NODE_TYPE_MEMSET,     CU_GRAPH_NODE_TYPE_HOST,       CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+      CU_GRAPH_NODE_TYPE_WAIT_EVENT, CU_GRAPH_NODE_TYPE_GRAPH,      CU_GRAPH_NODE_TYPE_MEM_ALLOC,
+      CU_GRAPH_NODE_TYPE_MEM_FREE,   CU_GRAPH_NODE_TYPE_CONDITIONAL};
   return kTypes[static_cast<int>(node.operation.kind)];
 }
 
@@ -269,6 +291,9 @@ void destroy_graph(Graph* graph) {
   event.graph = handle_of(graph);
   tell_resource(event, current_context());
   for (GraphNode* node : graph->nodes) {
+    for (Graph* body : node->operation.bodies) {
+      destroy_graph(body);
+    }
     tell_node(ResourceEvent::What::node_destroy_starting, *node);
     forget_handle(HandleKind::node, node);
   }
@@ -345,6 +370,9 @@ Graph* clone_graph(const Graph& graph) {
     if (operation.child != nullptr) {
       operation.child = clone_graph(*operation.child);
     }
+    for (Graph*& body : operation.bodies) {
+      body = clone_graph(*body);
+    }
     map[node] = add_node(*clone, std::move(operation), mapped(node->dependencies, map), node);
     map[node]->enabled = node->enabled;
   }
@@ -399,6 +427,9 @@ CUresult update_exec(GraphExec& exec, const Graph& graph, const GraphNode** diff
         walk(*node->operation.child);
       }
       wanted.push_back(node);
+      for (const Graph* body : node->operation.bodies) {
+        walk(*body);
+      }
     }
   };
   walk(graph);
@@ -417,9 +448,91 @@ CUresult update_exec(GraphExec& exec, const Graph& graph, const GraphNode** diff
   // Nodes go on being named by those of the graph that was instantiated, not of this one.
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     present[i]->operation = wanted[i]->operation;
+    present[i]->operation.bodies.clear();
   }
   return CUDA_SUCCESS;
 }
+
+namespace {
+
+/// One launch under way: nodes in order, the bodies of conditional nodes as often as they run.
+struct GraphRun {
+  struct Done {
+    std::int64_t end_ns = 0;
+    Pending pending;
+  };
+  GraphExec& exec;
+  Stream& stream;
+  const std::vector<GraphNode*>& order;
+  Pending before;
+  bool queue_effects;
+  std::map<const GraphNode*, Done> done;
+  Pending pending;
+
+  /// Runs the nodes of one body (nullptr: of the graph itself); returns when the last one ends.
+  std::int64_t run(const GraphNode* within, std::size_t body, std::int64_t earliest_ns) {
+    std::int64_t end_ns = earliest_ns;
+    for (GraphNode* node : order) {
+      if (node->within == within && node->body == body) {
+        end_ns = std::max(end_ns, run(*node, earliest_ns));
+      }
+    }
+    return end_ns;
+  }
+
+ private:
+  std::int64_t run(GraphNode& node, std::int64_t earliest_ns) {
+    Placement at;
+    at.start_ns = earliest_ns;
+    Pending after = before;
+    for (const GraphNode* dependency : node.dependencies) {
+      const auto found = done.find(dependency);
+      if (found == done.end()) {
+        continue;  // the conditional node whose body this is: it is under way
+      }
+      at.start_ns = std::max(at.start_ns, found->second.end_ns + model().graph_node_gap_ns);
+      after = joined(after, found->second.pending);
+    }
+    at.stream_id = node.lane == 0 ? stream.id : exec.lanes[static_cast<std::size_t>(node.lane) - 1];
+    at.correlation = correlation_now();
+    at.graph_id = exec.clone->id;
+    at.graph_node_id = node.id;
+    std::int64_t end_ns = at.start_ns;
+    if (node.enabled) {
+      end_ns = execute(node.operation, stream, at, after, queue_effects);
+      end_ns = run_bodies(node, end_ns, after);
+    }
+    pending = joined(pending, after);
+    done[&node] = {end_ns, after};
+    return end_ns;
+  }
+
+  std::int64_t run_bodies(const GraphNode& node, std::int64_t start_ns, Pending& after) {
+    const Operation& operation = node.operation;
+    if (operation.kind != Operation::Kind::conditional) {
+      return start_ns;
+    }
+    done.erase(&node);  // of an earlier turn, when it is within another one's body
+    const bool is_while = operation.condition == CU_GRAPH_COND_TYPE_WHILE;
+    const bool is_switch = operation.condition == CU_GRAPH_COND_TYPE_SWITCH;
+    const bool holds = operation.condition_value != 0;
+    const int turns = is_while ? (holds ? model().while_iterations : 0) : 1;
+    const std::size_t body = is_switch ? operation.condition_value : is_while || holds ? 0U : 1U;
+    std::int64_t end_ns = start_ns;
+    const Pending outside = std::exchange(before, after);
+    for (int turn = 0; turn < turns; ++turn) {
+      const std::int64_t earliest_ns = end_ns + model().graph_node_gap_ns;
+      const std::int64_t turn_end_ns = run(&node, body, earliest_ns);
+      end_ns = turn_end_ns > earliest_ns ? turn_end_ns : end_ns;  // an empty body takes no time
+      before = joined(before, pending);
+    }
+    after = before;
+    before = outside;
+    return end_ns;
+  }
+};
+
+}  // namespace
 
 CUresult launch_graph(GraphExec& exec, Stream& stream) {
   if (stream.capture != nullptr) {
@@ -444,37 +557,10 @@ CUresult launch_graph(GraphExec& exec, Stream& stream) {
   const Ready base = ready(stream);
   const std::int64_t earliest =
       std::max({base.time_ns, exec.end_ns, now_ns() + model().launch_latency_ns});
-  struct Done {
-    std::int64_t end_ns;
-    Pending pending;
-  };
-  std::map<const GraphNode*, Done> done;
-  std::int64_t end_ns = earliest;
-  Pending pending = base.after;
-  for (GraphNode* node : order) {
-    Placement at;
-    at.start_ns = earliest;
-    Pending after = base.after;
-    for (const GraphNode* dependency : node->dependencies) {
-      const Done& before = done[dependency];
-      at.start_ns = std::max(at.start_ns, before.end_ns + model().graph_node_gap_ns);
-      after = joined(after, before.pending);
-    }
-    at.stream_id =
-        node->lane == 0 ? stream.id : exec.lanes[static_cast<std::size_t>(node->lane) - 1];
-    at.correlation = correlation_now();
-    at.graph_id = exec.clone->id;
-    at.graph_node_id = node->id;
-    std::int64_t node_end_ns = at.start_ns;
-    if (node->enabled) {
-      node_end_ns = execute(node->operation, stream, at, after, has_host_functions);
-    }
-    end_ns = std::max(end_ns, node_end_ns);
-    pending = joined(pending, after);
-    done[node] = {node_end_ns, after};
-  }
+  GraphRun run{exec, stream, order, base.after, has_host_functions, {}, base.after};
+  const std::int64_t end_ns = run.run(nullptr, 0, earliest);
   exec.end_ns = end_ns;
-  occupy(stream, end_ns, pending);
+  occupy(stream, end_ns, run.pending);
   enqueue(stream, end_ns);
   tell_launch(exec, stream, earliest, end_ns);
   return CUDA_SUCCESS;

@@ -135,7 +135,8 @@ struct Operation {
     event_wait,
     child_graph,
     allocate,
-    release
+    release,
+    conditional
   };
   Kind kind = Kind::empty;
   // kernel
@@ -154,6 +155,10 @@ struct Operation {
   CUDA_HOST_NODE_PARAMS host_parameters{};
   Event* event = nullptr;
   Graph* child = nullptr;
+  // conditional; the nodes of an executable graph know their bodies by GraphNode::within
+  std::vector<Graph*> bodies;
+  CUgraphConditionalNodeType condition = CU_GRAPH_COND_TYPE_IF;
+  unsigned condition_value = 0;  ///< at each launch
   // allocate, release
   std::uint64_t address = 0;
   CUDA_MEM_ALLOC_NODE_PARAMS allocation_parameters{};
@@ -166,7 +171,9 @@ struct GraphNode {
   std::vector<GraphNode*> dependencies;  ///< in the order in which they were added
   const GraphNode* original = nullptr;   ///< of a clone
   bool enabled = true;
-  int lane = 0;  ///< executable graphs: 0 is the launch stream
+  int lane = 0;                       ///< executable graphs: 0 is the launch stream
+  const GraphNode* within = nullptr;  ///< executable graphs: the conditional node that runs it
+  std::size_t body = 0;               ///< and of which of its bodies it is
 };
 
 struct Graph {

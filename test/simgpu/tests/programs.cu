@@ -271,7 +271,7 @@ void graph_of_any_nodes() {
   empty.type = cudaGraphNodeTypeEmpty;
   add(graph, last, empty);
   cudaGraphNodeParams unknown{};
-  unknown.type = cudaGraphNodeTypeConditional;
+  unknown.type = cudaGraphNodeTypeExtSemaphoreWait;
   cudaGraphNode_t none = nullptr;
   REQUIRE(cudaGraphAddNode(&none, graph, nullptr, nullptr, 0, &unknown) == cudaErrorNotSupported);
   cudaGraphExec_t exec = nullptr;
@@ -613,6 +613,57 @@ void graph_launches_of_all_kinds() {
   OK(cudaDeviceSynchronize());
 }
 
+/// A conditional node whose condition holds `value` at each launch, with a kernel in each body.
+cudaGraphNode_t add_conditional(cudaGraph_t graph, cudaGraphNode_t after,
+                                cudaGraphConditionalNodeType type, unsigned size, unsigned value,
+                                cudaGraph_t* bodies) {
+  cudaGraphNodeParams parameters{};
+  parameters.type = cudaGraphNodeTypeConditional;
+  OK(cudaGraphConditionalHandleCreate(&parameters.conditional.handle, graph, value,
+                                      cudaGraphCondAssignDefault));
+  parameters.conditional.type = type;
+  parameters.conditional.size = size;
+  cudaGraphNode_t node = nullptr;
+  OK(cudaGraphAddNode(&node, graph, &after, nullptr, after != nullptr ? 1 : 0, &parameters));
+  for (unsigned i = 0; i < size; ++i) {
+    bodies[i] = parameters.conditional.phGraph_out[i];
+    cudaStream_t stream = make_stream();
+    OK(cudaStreamBeginCaptureToGraph(stream, bodies[i], nullptr, nullptr, 0,
+                                     cudaStreamCaptureModeGlobal));
+    short_kernel<<<1 + i, 32, 0, stream>>>(0);
+    OK(cudaStreamEndCapture(stream, &bodies[i]));
+  }
+  return node;
+}
+
+/// IF that holds, WHILE, IF that does not hold with an ELSE, SWITCH: each behind the one before.
+void conditional_graph() {
+  cudaStream_t stream = make_stream();
+  cudaGraph_t graph = nullptr;
+  OK(cudaGraphCreate(&graph, 0));
+  cudaGraph_t bodies[3] = {};
+  cudaGraphNode_t last = add_conditional(graph, nullptr, cudaGraphCondTypeIf, 1, 1, bodies);
+  last = add_conditional(graph, last, cudaGraphCondTypeWhile, 1, 1, bodies);
+  // Another conditional node within the WHILE's body.
+  cudaGraph_t nested[1] = {};
+  add_conditional(bodies[0], nullptr, cudaGraphCondTypeIf, 1, 7, nested);
+  last = add_conditional(graph, last, cudaGraphCondTypeIf, 2, 0, bodies);
+  last = add_conditional(graph, last, cudaGraphCondTypeSwitch, 3, 2, bodies);
+  add_conditional(graph, last, cudaGraphCondTypeWhile, 1, 0, bodies);
+  cudaGraphNodeParams wrong{};
+  wrong.type = cudaGraphNodeTypeConditional;
+  wrong.conditional.handle = 99;
+  wrong.conditional.size = 1;
+  cudaGraphNode_t none = nullptr;
+  REQUIRE(cudaGraphAddNode(&none, graph, nullptr, nullptr, 0, &wrong) == cudaErrorInvalidValue);
+  cudaGraphExec_t exec = nullptr;
+  OK(cudaGraphInstantiate(&exec, graph, 0));
+  OK(cudaGraphLaunch(exec, stream));
+  OK(cudaStreamSynchronize(stream));
+  OK(cudaGraphExecDestroy(exec));
+  OK(cudaGraphDestroy(graph));
+}
+
 /// Executable graphs made, launched and destroyed in turn; prints whether handles come again.
 void graphs_in_turn() {
   cudaStream_t stream = make_stream();
@@ -746,6 +797,8 @@ int main(int count, char** arguments) {
     memory_of_all_kinds();
   else if (what == "graph_launches_of_all_kinds")
     graph_launches_of_all_kinds();
+  else if (what == "conditional_graph")
+    conditional_graph();
   else if (what == "graphs_in_turn")
     graphs_in_turn();
   else if (what == "context_destroyed")

@@ -474,6 +474,47 @@ TEST_CASE("graphs are launched by runtime and driver, with and without per-threa
   CHECK(outermost.count(launches[7]["correlation"].get<std::int64_t>()) == 1);
 }
 
+TEST_CASE("bodies of conditional nodes run by the default value, a WHILE's as often as modelled") {
+  const Folder folder;
+  const auto log = run(folder, "conditional_graph");
+  std::map<std::int64_t, Json> clones;
+  int conditionals = 0;
+  for (const Json& node : of_type(log, "node")) {
+    if (node["what"] != "cloned") continue;
+    clones[node["node"].get<std::int64_t>()] = node;
+    conditionals += node["kind"] == "conditional" ? 1 : 0;
+  }
+  CHECK(conditionals == 6);
+  const auto kernels = of_type(log, "kernel");
+  // IF; three turns of the WHILE with two kernels each; the ELSE; the third case; no turn.
+  REQUIRE(kernels.size() == 1 + 3 * 2 + 1 + 1);
+  CHECK(kernels[7]["grid"] == Json({2, 1, 1}));
+  CHECK(kernels[8]["grid"] == Json({3, 1, 1}));
+  std::map<std::int64_t, int> by_node;
+  for (const Json& kernel : kernels) {
+    ++by_node[kernel["node"].get<std::int64_t>()];
+    const Json& node = clones.at(kernel["node"].get<std::int64_t>());
+    CHECK(node["graph"] == kernel["graph"]);
+    // A body's first node stands behind its conditional node.
+    const Json& conditional = clones.at(node["dependencies"][0].get<std::int64_t>());
+    CHECK(conditional["kind"] == "conditional");
+  }
+  CHECK(by_node.size() == 5);
+  CHECK(by_node.at(kernels[1]["node"].get<std::int64_t>()) == 3);
+  // A body starts a gap after its node, which starts a gap after what it depends on.
+  CHECK(start_of(kernels[7]) == std::max(end_of(kernels[5]), end_of(kernels[6])) + 2 * 600);
+  CHECK(start_of(kernels[8]) == end_of(kernels[7]) + 2 * 600);
+  for (std::size_t turn : {1U, 2U}) {
+    const std::int64_t before = std::max(end_of(kernels[2 * turn - 1]), end_of(kernels[2 * turn]));
+    const std::int64_t next =
+        std::min(start_of(kernels[2 * turn + 1]), start_of(kernels[2 * turn + 2]));
+    CHECK(next == before + 600);
+  }
+  const auto launches = of_type(log, "graph_launch");
+  REQUIRE(launches.size() == 1);
+  CHECK(end_of(launches[0]) == end_of(kernels[8]) + 600);  // the WHILE without a turn
+}
+
 TEST_CASE("a destroyed executable graph's handle comes again when the model says so") {
   const Folder folder;
   CHECK(shell(under_simgpu(folder, "graphs_in_turn")).text == "new new new ");
