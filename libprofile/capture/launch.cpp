@@ -174,8 +174,8 @@ int Program::start(const std::map<std::string, std::string>& variables) {
   return reason;
 }
 
-ProgramEnd Program::wait() {
-  const int status = pass_on_signals(pid_, relay_.waiting());
+ProgramEnd Program::wait(const WaitHooks& hooks) {
+  const int status = pass_on_signals(pid_, relay_.waiting(), hooks);
   ProgramEnd end;
   end.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
   end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;

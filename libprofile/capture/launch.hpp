@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "libprofile/capture/wait_hooks.hpp"
 #include "libprofile/trace/time.hpp"
 
 namespace gprofml::profile {
@@ -67,7 +68,7 @@ class Program {
   int start(const std::map<std::string, std::string>& variables);
 
   /// Waits for the end of a started program.
-  ProgramEnd wait();
+  ProgramEnd wait(const WaitHooks& hooks = {});
 
  private:
   void reap();

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <ctime>
 #include <optional>
@@ -10,14 +11,24 @@
 namespace gprofml::profile {
 namespace {
 
+constexpr Nanoseconds kSecondNs = 1'000'000'000;
+
+Nanoseconds monotonic_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * kSecondNs + time.tv_nsec;
+}
+
 class Waiter {
  public:
-  Waiter(pid_t program, const sigset_t& waiting) : program_(program), waiting_(waiting) {}
+  Waiter(pid_t program, const sigset_t& waiting, const WaitHooks& hooks)
+      : program_(program), waiting_(waiting), hooks_(hooks) {}
 
   int wait() {
+    next_tick_ns_ = monotonic_ns();
     while (!ended_) {
       siginfo_t info{};
-      const int signal = sigwaitinfo(&waiting_, &info);
+      const int signal = next_signal(info);
       if (signal == SIGCHLD) {
         look_at_program();
       } else if (signal > 0) {
@@ -28,6 +39,21 @@ class Waiter {
   }
 
  private:
+  /// The next signal, after the ticks that are due before it.
+  int next_signal(siginfo_t& info) {
+    if (!hooks_.tick) return sigwaitinfo(&waiting_, &info);
+    for (;;) {
+      const Nanoseconds left_ns = next_tick_ns_ - monotonic_ns();
+      if (left_ns > 0) {
+        const timespec left{left_ns / kSecondNs, left_ns % kSecondNs};
+        const int signal = sigtimedwait(&waiting_, &info, &left);
+        if (signal > 0 || errno != EAGAIN) return signal;
+      }
+      hooks_.tick();
+      next_tick_ns_ = std::max(next_tick_ns_ + hooks_.period_ns, monotonic_ns());
+    }
+  }
+
   /// What the program did since the last look. Signals of children come bundled.
   void look_at_program() {
     int status = 0;
@@ -75,9 +101,18 @@ class Waiter {
   void handle(int signal, const siginfo_t& info) {
     if (signal == SIGTSTP && stopped_) {
       stop_and_resume();  // Ctrl-Z, and the program is stopped already
-    } else if (is_for_us_alone(signal, info)) {
-      kill(program_, signal);
+      return;
     }
+    const bool alone = is_for_us_alone(signal, info);
+    if (hooks_.on_signal && may_end(signal) && (alone || info.si_code == SI_KERNEL)) {
+      hooks_.on_signal(signal, !alone);
+    }
+    if (alone) kill(program_, signal);
+  }
+
+  static bool may_end(int signal) {
+    return signal == SIGINT || signal == SIGTERM || signal == SIGQUIT || signal == SIGHUP ||
+           signal == SIGUSR1 || signal == SIGUSR2;
   }
 
   /// What the kernel sends it sends to the group, so the program has it already; but a hang-up goes
@@ -99,14 +134,16 @@ class Waiter {
 
   pid_t program_;
   const sigset_t& waiting_;
+  const WaitHooks& hooks_;
+  Nanoseconds next_tick_ns_ = 0;
   bool stopped_ = false;
   std::optional<int> ended_;
 };
 
 }  // namespace
 
-int pass_on_signals(pid_t program, const sigset_t& waiting) {
-  return Waiter(program, waiting).wait();
+int pass_on_signals(pid_t program, const sigset_t& waiting, const WaitHooks& hooks) {
+  return Waiter(program, waiting, hooks).wait();
 }
 
 }  // namespace gprofml::profile

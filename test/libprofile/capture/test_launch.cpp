@@ -1,6 +1,7 @@
 #include "libprofile/capture/launch.hpp"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -91,4 +92,53 @@ TEST_CASE("Signals are as before once the relay is gone", "[launch]") {
     raise(SIGTERM);  // waits, and is dropped with the relay
   }
   CHECK_FALSE(is_blocked(SIGTERM));
+}
+
+TEST_CASE("While the program runs the launcher ticks, and not afterwards", "[launch]") {
+  const gprofml::test::TemporaryFolder folder;
+  const SignalRelay relay;
+  Program program({"sh", "-c", "until [ -e \"$END\" ]; do sleep 0.01; done; exit 4"}, relay);
+  REQUIRE(program.start({{"END", folder / "end"}}) == 0);
+  int ticks = 0;
+  WaitHooks hooks;
+  hooks.period_ns = 1'000'000;
+  hooks.tick = [&] {
+    if (++ticks == 5) std::ofstream(folder / "end") << "";
+  };
+  CHECK(program.wait(hooks).exit_code == 4);
+  CHECK(ticks >= 5);
+}
+
+TEST_CASE("Before a signal is handed on the hook is asked", "[launch]") {
+  const gprofml::test::TemporaryFolder folder;
+  const SignalRelay relay;
+  Program program(
+      {"sh", "-c", "trap 'test -e \"$SEEN\" && exit 7; exit 8' TERM; while :; do sleep 0.01; done"},
+      relay);
+  REQUIRE(program.start({{"SEEN", folder / "seen"}}) == 0);
+  WaitHooks hooks;
+  hooks.period_ns = 50'000'000;
+  int ticks = 0;
+  pid_t sender = -1;
+  // Somebody else sends it: a signal of our own is not handed on.
+  hooks.tick = [&] {
+    if (++ticks != 3) return;
+    sender = fork();
+    if (sender == 0) {
+      kill(getppid(), SIGTERM);
+      _exit(0);
+    }
+  };
+  int asked = 0;
+  bool program_has_it = true;
+  hooks.on_signal = [&](int signal, bool has_it) {
+    CHECK(signal == SIGTERM);
+    ++asked;
+    program_has_it = has_it;
+    std::ofstream(folder / "seen") << "";
+  };
+  CHECK(program.wait(hooks).exit_code == 7);
+  CHECK(asked == 1);
+  CHECK_FALSE(program_has_it);
+  waitpid(sender, nullptr, 0);
 }
