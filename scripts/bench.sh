@@ -22,7 +22,7 @@ while [[ $# -gt 0 ]]; do
   shift
 done
 
-scripts/setup.sh tests
+scripts/setup.sh bench
 configure release -DGPROFML_BUILD_BENCHMARKS=ON
 build release benchmarks
 arguments=(--json "$json" --benches build/release/bin/bench)

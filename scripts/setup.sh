@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian 12 packages that are missing, when root or sudo without a password allows.
-#   scripts/setup.sh [build|tests|lint]     build: what demo.sh needs; tests: everything but lint
+#   scripts/setup.sh [build|tests|bench|lint]   build: what demo.sh needs; tests: what test.sh needs;
+#                                               bench: that and LTTng, to compare with
 # The other scripts call it; when nothing is missing it takes a moment and prints nothing.
 set -euo pipefail
 
@@ -9,8 +10,10 @@ packages=(g++ cmake ninja-build libsimdjson-dev libcli11-dev libfmt-dev libboost
 case "${1:-tests}" in
   build) ;;
   tests) packages+=(clang-14 libclang-rt-14-dev python3-jsonschema git) ;;
+  bench)
+    packages+=(clang-14 libclang-rt-14-dev python3-jsonschema git lttng-tools liblttng-ust-dev) ;;
   lint) packages+=(clang-format-14 clang-tidy-14 clang-14 git) ;;
-  *) echo "usage: scripts/setup.sh [build|tests|lint]" >&2; exit 2 ;;
+  *) echo "usage: scripts/setup.sh [build|tests|bench|lint]" >&2; exit 2 ;;
 esac
 
 if ! command -v dpkg-query >/dev/null; then
