@@ -6,10 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "test/simgpu/engine/clock.hpp"
-#include "test/simgpu/engine/effects.hpp"
 #include "test/simgpu/engine/engine_lock.hpp"
-#include "test/simgpu/engine/launch_queue.hpp"
 #include "test/simgpu/engine/log.hpp"
 #include "test/simgpu/engine/process.hpp"
 
@@ -33,22 +30,6 @@ const char* kind_name(const Operation& operation) {
 std::string where_and_when() {
   return fmt::format(R"("time":{},"correlation":{},"thread":{}}})", now_ns(), correlation_now(),
                      this_thread().ordinal);
-}
-
-void tell_launch(const GraphExec& exec, const Stream& stream, std::int64_t start_ns,
-                 std::int64_t end_ns) {
-  GraphLaunch launch;
-  launch.at.start_ns = start_ns;
-  launch.at.end_ns = end_ns;
-  launch.at.device = stream.context->device->ordinal;
-  launch.at.context_id = stream.context->id;
-  launch.at.stream_id = stream.id;
-  launch.at.correlation = correlation_now();
-  launch.at.graph_id = exec.clone->id;
-  if (log_wanted()) {
-    log_line(R"({"type":"graph_launch",)" + placement_json(launch.at));
-  }
-  tell([launch](Observer& observer) { observer.launched(launch); });
 }
 
 void log_graph(const char* what, std::uint32_t id, std::uint32_t original) {
@@ -95,49 +76,6 @@ void tell_node(ResourceEvent::What what, const GraphNode& node) {
     event.original_graph = handle_of(node.original->graph);
   }
   tell_resource(event, current_context());
-}
-
-bool depends_on(const GraphNode* node, const GraphNode* ancestor) {
-  std::set<const GraphNode*> seen{node};
-  std::vector<const GraphNode*> open{node};
-  while (!open.empty()) {
-    const GraphNode* next = open.back();
-    open.pop_back();
-    if (next == ancestor) {
-      return true;
-    }
-    for (const GraphNode* dependency : next->dependencies) {
-      if (seen.insert(dependency).second) {
-        open.push_back(dependency);
-      }
-    }
-  }
-  return false;
-}
-
-/// Nodes so that each stands behind its dependencies, else in the order of their making.
-std::vector<GraphNode*> in_order(const Graph& graph) {
-  std::vector<GraphNode*> result;
-  std::set<const GraphNode*> placed;
-  std::vector<GraphNode*> left = graph.nodes;
-  while (!left.empty()) {
-    std::vector<GraphNode*> later;
-    for (GraphNode* node : left) {
-      const bool free = std::all_of(node->dependencies.begin(), node->dependencies.end(),
-                                    [&placed](GraphNode* d) { return placed.count(d) != 0; });
-      if (free) {
-        placed.insert(node);
-        result.push_back(node);
-      } else {
-        later.push_back(node);
-      }
-    }
-    if (later.size() == left.size()) {
-      return {};  // a cycle
-    }
-    left.swap(later);
-  }
-  return result;
 }
 
 using NodeMap = std::map<const GraphNode*, GraphNode*>;
@@ -243,22 +181,49 @@ GraphExec* make_exec() {
   return again;
 }
 
-std::vector<std::shared_ptr<Capture>>& captures() {
-  static auto* all = new std::vector<std::shared_ptr<Capture>>;
-  return *all;
-}
-
-void leave_capture(const std::shared_ptr<Capture>& capture) {
-  for (Stream* stream : capture->streams) {
-    stream->capture.reset();
-    stream->capture_tail.clear();
-  }
-  capture->streams.clear();
-  std::vector<std::shared_ptr<Capture>>& all = captures();
-  all.erase(std::remove(all.begin(), all.end(), capture), all.end());
-}
-
 }  // namespace
+
+bool depends_on(const GraphNode* node, const GraphNode* ancestor) {
+  std::set<const GraphNode*> seen{node};
+  std::vector<const GraphNode*> open{node};
+  while (!open.empty()) {
+    const GraphNode* next = open.back();
+    open.pop_back();
+    if (next == ancestor) {
+      return true;
+    }
+    for (const GraphNode* dependency : next->dependencies) {
+      if (seen.insert(dependency).second) {
+        open.push_back(dependency);
+      }
+    }
+  }
+  return false;
+}
+
+std::vector<GraphNode*> in_order(const Graph& graph) {
+  std::vector<GraphNode*> result;
+  std::set<const GraphNode*> placed;
+  std::vector<GraphNode*> left = graph.nodes;
+  while (!left.empty()) {
+    std::vector<GraphNode*> later;
+    for (GraphNode* node : left) {
+      const bool free = std::all_of(node->dependencies.begin(), node->dependencies.end(),
+                                    [&placed](GraphNode* d) { return placed.count(d) != 0; });
+      if (free) {
+        placed.insert(node);
+        result.push_back(node);
+      } else {
+        later.push_back(node);
+      }
+    }
+    if (later.size() == left.size()) {
+      return {};  // a cycle
+    }
+    left.swap(later);
+  }
+  return result;
+}
 
 CUgraphNodeType type_of(const GraphNode& node) {
   static constexpr CUgraphNodeType kTypes[] = {
@@ -451,263 +416,6 @@ CUresult update_exec(GraphExec& exec, const Graph& graph, const GraphNode** diff
     present[i]->operation.bodies.clear();
   }
   return CUDA_SUCCESS;
-}
-
-namespace {
-
-/// One launch under way: nodes in order, the bodies of conditional nodes as often as they run.
-struct GraphRun {
-  struct Done {
-    std::int64_t end_ns = 0;
-    Pending pending;
-  };
-  GraphExec& exec;
-  Stream& stream;
-  const std::vector<GraphNode*>& order;
-  Pending before;
-  bool queue_effects;
-  std::map<const GraphNode*, Done> done;
-  Pending pending;
-
-  /// Runs the nodes of one body (nullptr: of the graph itself); returns when the last one ends.
-  std::int64_t run(const GraphNode* within, std::size_t body, std::int64_t earliest_ns) {
-    std::int64_t end_ns = earliest_ns;
-    for (GraphNode* node : order) {
-      if (node->within == within && node->body == body) {
-        end_ns = std::max(end_ns, run(*node, earliest_ns));
-      }
-    }
-    return end_ns;
-  }
-
- private:
-  std::int64_t run(GraphNode& node, std::int64_t earliest_ns) {
-    Placement at;
-    at.start_ns = earliest_ns;
-    Pending after = before;
-    for (const GraphNode* dependency : node.dependencies) {
-      const auto found = done.find(dependency);
-      if (found == done.end()) {
-        continue;  // the conditional node whose body this is: it is under way
-      }
-      at.start_ns = std::max(at.start_ns, found->second.end_ns + model().graph_node_gap_ns);
-      after = joined(after, found->second.pending);
-    }
-    at.stream_id = node.lane == 0 ? stream.id : exec.lanes[static_cast<std::size_t>(node.lane) - 1];
-    at.correlation = correlation_now();
-    at.graph_id = exec.clone->id;
-    at.graph_node_id = node.id;
-    std::int64_t end_ns = at.start_ns;
-    if (node.enabled) {
-      end_ns = execute(node.operation, stream, at, after, queue_effects);
-      end_ns = run_bodies(node, end_ns, after);
-    }
-    pending = joined(pending, after);
-    done[&node] = {end_ns, after};
-    return end_ns;
-  }
-
-  std::int64_t run_bodies(const GraphNode& node, std::int64_t start_ns, Pending& after) {
-    const Operation& operation = node.operation;
-    if (operation.kind != Operation::Kind::conditional) {
-      return start_ns;
-    }
-    done.erase(&node);  // of an earlier turn, when it is within another one's body
-    const bool is_while = operation.condition == CU_GRAPH_COND_TYPE_WHILE;
-    const bool is_switch = operation.condition == CU_GRAPH_COND_TYPE_SWITCH;
-    const bool holds = operation.condition_value != 0;
-    const int turns = is_while ? (holds ? model().while_iterations : 0) : 1;
-    const std::size_t body = is_switch ? operation.condition_value : is_while || holds ? 0U : 1U;
-    std::int64_t end_ns = start_ns;
-    const Pending outside = std::exchange(before, after);
-    for (int turn = 0; turn < turns; ++turn) {
-      const std::int64_t earliest_ns = end_ns + model().graph_node_gap_ns;
-      const std::int64_t turn_end_ns = run(&node, body, earliest_ns);
-      end_ns = turn_end_ns > earliest_ns ? turn_end_ns : end_ns;  // an empty body takes no time
-      before = joined(before, pending);
-    }
-    after = before;
-    before = outside;
-    return end_ns;
-  }
-};
-
-}  // namespace
-
-CUresult launch_graph(GraphExec& exec, Stream& stream) {
-  if (stream.capture != nullptr) {
-    Operation operation;
-    operation.kind = Operation::Kind::child_graph;
-    operation.child = exec.clone;
-    return capture(stream, std::move(operation));
-  }
-  if (capture_forbids(stream)) {
-    return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
-  }
-  const std::vector<GraphNode*> order = in_order(*exec.clone);
-  const bool has_host_functions = std::any_of(
-      order.begin(), order.end(),
-      [](const GraphNode* node) { return node->operation.kind == Operation::Kind::host_function; });
-  for (GraphNode* node : order) {
-    if (node->operation.kind == Operation::Kind::kernel) {
-      load_function(*stream.context, *node->operation.function);
-    }
-  }
-  wait_for_room(stream);
-  const Ready base = ready(stream);
-  const std::int64_t earliest =
-      std::max({base.time_ns, exec.end_ns, now_ns() + model().launch_latency_ns});
-  GraphRun run{exec, stream, order, base.after, has_host_functions, {}, base.after};
-  const std::int64_t end_ns = run.run(nullptr, 0, earliest);
-  exec.end_ns = end_ns;
-  occupy(stream, end_ns, run.pending);
-  enqueue(stream, end_ns);
-  tell_launch(exec, stream, earliest, end_ns);
-  return CUDA_SUCCESS;
-}
-
-CUresult begin_capture(Stream& stream, CUstreamCaptureMode mode, Graph* into,
-                       std::vector<GraphNode*> dependencies) {
-  static std::uint64_t count = 0;
-  if (stream.flag == StreamInfo::Flag::null_stream) {
-    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-  }
-  if (stream.capture != nullptr) {
-    return CUDA_ERROR_ILLEGAL_STATE;
-  }
-  auto made = std::make_shared<Capture>();
-  made->graph = into != nullptr ? into : make_graph();
-  made->to_existing_graph = into != nullptr;
-  made->origin = &stream;
-  made->mode = mode;
-  made->id = ++count;
-  made->thread = this_thread().ordinal;
-  made->streams.insert(&stream);
-  stream.capture = made;
-  stream.capture_tail = std::move(dependencies);
-  captures().push_back(made);
-  return CUDA_SUCCESS;
-}
-
-CUresult end_capture(Stream& stream, Graph** graph) {
-  const std::shared_ptr<Capture> capture = stream.capture;
-  *graph = nullptr;
-  if (capture == nullptr) {
-    return CUDA_ERROR_ILLEGAL_STATE;
-  }
-  if (capture->origin != &stream) {
-    return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
-  }
-  if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != this_thread().ordinal) {
-    return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
-  }
-  CUresult result = CUDA_SUCCESS;
-  for (const Stream* other : capture->streams) {
-    for (const GraphNode* tail : other->capture_tail) {
-      const bool has_joined =
-          std::any_of(stream.capture_tail.begin(), stream.capture_tail.end(),
-                      [tail](const GraphNode* node) { return depends_on(node, tail); });
-      if (!has_joined) {
-        result = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
-      }
-    }
-  }
-  if (capture->invalidated) {
-    result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-  }
-  leave_capture(capture);
-  if (result == CUDA_SUCCESS) {
-    *graph = capture->graph;
-  } else if (!capture->to_existing_graph) {
-    destroy_graph(capture->graph);
-  }
-  return result;
-}
-
-CUresult capture(Stream& stream, Operation operation) {
-  const std::shared_ptr<Capture> capture = stream.capture;
-  if (capture->invalidated) {
-    return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-  }
-  if (operation.kind == Operation::Kind::kernel) {
-    load_function(*stream.context, *operation.function);
-  }
-  if (operation.child != nullptr) {
-    operation.child = clone_graph(*operation.child);
-  }
-  stream.capture_tail = {
-      add_node(*capture->graph, std::move(operation), stream.capture_tail, nullptr)};
-  return CUDA_SUCCESS;
-}
-
-void capture_event_record(Stream& stream, Event& event) {
-  event.capture = stream.capture;
-  event.capture_nodes = stream.capture_tail;
-  event.recorded = false;
-}
-
-CUresult capture_event_wait(Stream& stream, const Event& event) {
-  if (event.capture == nullptr) {
-    // Work outside of the capture cannot become a dependency of a node.
-    if (event.recorded) {
-      stream.capture->invalidated = true;
-      return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
-    }
-    return CUDA_SUCCESS;
-  }
-  if (stream.capture == nullptr) {
-    if (stream.flag == StreamInfo::Flag::null_stream) {
-      event.capture->invalidated = true;
-      return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
-    }
-    stream.capture = event.capture;
-    stream.capture_tail.clear();
-    event.capture->streams.insert(&stream);
-  } else if (stream.capture != event.capture) {
-    stream.capture->invalidated = true;
-    event.capture->invalidated = true;
-    return CUDA_ERROR_STREAM_CAPTURE_MERGE;
-  }
-  for (GraphNode* node : event.capture_nodes) {
-    std::vector<GraphNode*>& tail = stream.capture_tail;
-    if (std::find(tail.begin(), tail.end(), node) == tail.end()) {
-      tail.push_back(node);
-    }
-  }
-  return CUDA_SUCCESS;
-}
-
-bool capture_forbids(const Stream& stream) {
-  if (stream.flag != StreamInfo::Flag::null_stream) {
-    return false;
-  }
-  bool forbidden = false;
-  for (const std::shared_ptr<Capture>& capture : captures()) {
-    for (const Stream* captured : capture->streams) {
-      if (captured->context == stream.context && captured->flag != StreamInfo::Flag::non_blocking) {
-        capture->invalidated = true;
-        forbidden = true;
-      }
-    }
-  }
-  return forbidden;
-}
-
-bool capture_forbids_unsafe_call() {
-  bool forbidden = false;
-  for (const std::shared_ptr<Capture>& capture : captures()) {
-    const bool concerns_this_thread = capture->thread == this_thread().ordinal;
-    if (capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL ||
-        (capture->mode == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL && concerns_this_thread)) {
-      capture->invalidated = true;
-      forbidden = true;
-    }
-  }
-  return forbidden;
-}
-
-std::size_t captures_in_progress() {
-  return captures().size();
 }
 
 }  // namespace gprofml::simgpu

@@ -34,6 +34,13 @@ GraphNode* node_in_exec(const GraphExec& exec, const GraphNode* original);
 /// in kind or dependencies is left in `different`.
 CUresult update_exec(GraphExec& exec, const Graph& graph, const GraphNode** different);
 
+/// Whether a node is the other one or comes after it.
+bool depends_on(const GraphNode* node, const GraphNode* ancestor);
+
+/// Nodes so that each stands behind its dependencies, else in the order of their making; none when
+/// there is a cycle.
+std::vector<GraphNode*> in_order(const Graph& graph);
+
 CUresult launch_graph(GraphExec& exec, Stream& stream);
 
 // --- capture ------------------------------------------------------------------------------------
