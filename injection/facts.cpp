@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "injection/environment_facts.hpp"
 #include "injection/system.hpp"
 
 namespace gprofml::injection {
@@ -22,15 +23,14 @@ void post_link(Mailbox& mailbox, const char* key, const char* link) {
   if (size > 0) mailbox.fact(key, target, static_cast<std::size_t>(size));
 }
 
-void post_command(Mailbox& mailbox) {
+void post_command(Mailbox& mailbox, bool redact) {
   char arguments[8000];
   std::size_t size = read_file("/proc/self/cmdline", arguments, sizeof arguments);
+  if (redact) size = strnlen(arguments, size);
   if (size > 0 && arguments[size - 1] == '\0') --size;
   if (size > 0) mailbox.fact("command", arguments, size);
 }
 
-/// The kernel module's version, "… Kernel Module  580.65.06 …": asking CUDA would be a CUDA call.
-void post_driver_version(Mailbox& mailbox) {
 /// The names of the groups, by commas, as `--kinds` takes them.
 void post_groups(Mailbox& mailbox, std::uint32_t groups) {
   char text[256];
@@ -44,6 +44,8 @@ void post_groups(Mailbox& mailbox, std::uint32_t groups) {
   mailbox.fact("recorded_kinds", text);
 }
 
+/// The kernel module's version, "… Kernel Module  580.65.06 …": asking CUDA would be a CUDA call.
+void post_driver_version(Mailbox& mailbox) {
   char text[512];
   const std::size_t size = read_file("/proc/driver/nvidia/version", text, sizeof text - 1);
   text[size] = '\0';
@@ -62,12 +64,13 @@ void post_process_facts(Mailbox& mailbox, const char* host, const Options& optio
   post_number(mailbox, "pid", getpid());
   post_number(mailbox, "parent_pid", getppid());
   post_link(mailbox, "executable", "/proc/self/exe");
-  post_command(mailbox);
+  post_command(mailbox, options.redact);
   post_link(mailbox, "working_folder", "/proc/self/cwd");
   mailbox.fact("library_version", GPROFML_VERSION);
   post_number(mailbox, "level", options.level);
-  post_driver_version(mailbox);
-}
   post_groups(mailbox, options.groups);
+  post_driver_version(mailbox);
+  post_environment(mailbox, environ);
+}
 
 }  // namespace gprofml::injection

@@ -12,7 +12,7 @@ struct Message {
   Message* next;
   bool is_fact;  ///< else a note
   std::uint64_t count;
-  char key[40];  ///< a note's code
+  char key[72];  ///< a note's code
   std::size_t value_bytes;
   char* value;  ///< a note's detail; ends with NUL
 };

@@ -20,6 +20,7 @@ using Action = std::function<int()>;
 /// Each adds its sub-command to `cli`; when the user chooses it, parsing fills `action`.
 void add_analyze(CLI::App& cli, Action& action);
 void add_import(CLI::App& cli, Action& action);
+void add_merge(CLI::App& cli, Action& action);
 void add_recover(CLI::App& cli, Action& action);
 void add_doctor(CLI::App& cli, Action& action);
 void add_env(CLI::App& cli, Action& action);

@@ -32,7 +32,11 @@ Interruptible::~Interruptible() {
 }
 
 void Interruptible::check() {
-  if (asked != 0) throw Interrupted();
+  if (asked_to_stop()) throw Interrupted();
+}
+
+bool Interruptible::asked_to_stop() {
+  return asked != 0;
 }
 
 }  // namespace gprofml::app

@@ -23,6 +23,7 @@ class Interruptible {
 
   /// Throws Interrupted when somebody asked.
   static void check();
+  static bool asked_to_stop();
 
  private:
   static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};

@@ -63,6 +63,7 @@ int main(int argc, char** argv) {
   Action action;
   gprofml::app::add_analyze(cli, action);
   gprofml::app::add_import(cli, action);
+  gprofml::app::add_merge(cli, action);
   gprofml::app::add_run(cli, action, arguments);
   gprofml::app::add_recover(cli, action);
   gprofml::app::add_doctor(cli, action);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "libprofile/capture/merge.hpp"
+#include "libprofile/capture/parse_quantity.hpp"
 
 namespace gprofml::app {
 namespace {
@@ -14,6 +15,13 @@ std::uint32_t kinds_of(const std::string& list) {
   } catch (const profile::CaptureError& error) {
     throw CLI::ValidationError(error.what());
   }
+}
+
+std::uint64_t size_of(const std::string& text) {
+  const auto bytes = profile::parse_size(text);
+  if (!bytes)
+    throw CLI::ValidationError("--max-size: takes a size such as 500MB or 4GiB, not " + text);
+  return *bytes;
 }
 
 }  // namespace
@@ -37,6 +45,14 @@ void add_record_flags(CLI::App& command, profile::RecordOptions& options) {
           "CUDA graphs node by node, or each launch as a whole, which costs less")
       ->check(CLI::IsMember({"nodes", "whole"}))
       ->type_name("nodes|whole");
+  command
+      .add_option_function<std::string>(
+          "--max-size", [&options](const std::string& text) { options.most_bytes = size_of(text); },
+          "Stop recording, not the program, when the raw records take so much (default: 4GiB; 0: "
+          "no limit)")
+      ->type_name("SIZE");
+  command.add_flag("--redact", options.redact,
+                   "Keep the program's name of its command line, and not its arguments");
 }
 
 }  // namespace gprofml::app

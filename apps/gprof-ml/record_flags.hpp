@@ -7,7 +7,8 @@
 
 namespace gprofml::app {
 
-/// Adds --level, --kinds and --graphs. `options` must live until the command line is parsed.
+/// Adds --level, --kinds, --graphs, --max-size and --redact. `options` must live until the command
+/// line is parsed.
 void add_record_flags(CLI::App& command, profile::RecordOptions& options);
 
 }  // namespace gprofml::app

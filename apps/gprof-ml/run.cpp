@@ -29,17 +29,16 @@
 #include "apps/gprof-ml/run_output.hpp"
 #include "apps/gprof-ml/split_program.hpp"
 #include "apps/gprof-ml/summary.hpp"
+#include "apps/gprof-ml/wait_flag.hpp"
 #include "libprofile/capture/environment.hpp"
 #include "libprofile/capture/launch.hpp"
+#include "libprofile/capture/machine/sampler.hpp"
 #include "libprofile/capture/output_name.hpp"
 #include "libprofile/capture/recording.hpp"
 #include "libprofile/capture/spool_folder.hpp"
 
 namespace gprofml::app {
 namespace {
-
-/// Processes that outlive the program are not waited for any longer.
-constexpr int kPatienceMs = 1000;
 
 struct RunArguments {
   std::vector<std::string> command;
@@ -50,6 +49,7 @@ struct RunArguments {
   bool analyze = false;
   bool keep_spool = false;
   bool quiet = false;
+  profile::Patience wait;
 };
 
 /// Everything about the recording that is decided before the program starts.
@@ -64,6 +64,7 @@ profile::Manifest manifest_for(const RunArguments& arguments, const RunOutput& o
   profile::Manifest manifest;
   manifest.tool_version = GPROFML_VERSION;
   manifest.command = arguments.command;
+  if (arguments.recording.redact) manifest.command.resize(1);
   std::error_code ignored;
   manifest.working_folder = std::filesystem::current_path(ignored).string();
   manifest.host = profile::host_name();
@@ -198,7 +199,6 @@ void say_kept(const Preparation& preparation, const std::string& why) {
 /// Returns whether there is a run.db with something in it.
 bool finish(const RunArguments& arguments, const Preparation& preparation,
             const profile::ProgramEnd& end) {
-  if (!preparation.spools.empty()) profile::wait_for_writers(preparation.spools, kPatienceMs);
   FinishRequest request{preparation.spools, preparation.manifest, preparation.output, end,
                         !arguments.quiet};
   if (const auto now = profile::read_manifest(preparation.spools)) {
@@ -218,6 +218,20 @@ bool finish(const RunArguments& arguments, const Preparation& preparation,
   summary.spools = dispose_of_spools(arguments, preparation.spools, finished.recording);
   print_summary(arguments, preparation.manifest.program_pid, end, summary);
   return !has_no_records(finished.recording.trace);
+}
+
+/// Processes that outlive the program may go on recording for a while.
+void wait_for_others(const RunArguments& arguments, const Preparation& preparation) {
+  if (preparation.spools.empty()) return;
+  const auto say = [&](std::size_t processes) {
+    if (arguments.quiet) return;
+    print_message(
+        fmt::format("the program has ended; {} of its processes still record{} and {} "
+                    "waited for (Ctrl-C: no longer)",
+                    processes, processes == 1 ? "s" : "", processes == 1 ? "is" : "are"));
+  };
+  profile::wait_for_writers(preparation.spools, arguments.wait, say,
+                            [] { return Interruptible::asked_to_stop(); });
 }
 
 /// Nothing that goes wrong from here on may hide how the program ended. Returns as `finish` does.
@@ -245,8 +259,9 @@ void go_on_to_report(const std::string& run_db) {
 }
 
 int run_program(const RunArguments& arguments) {
-  profile::expand_output_name(arguments.output, 0, "");  // its mistakes need no process to be seen
+  check_output_name(arguments.output);  // its mistakes need no process to be seen
   std::optional<Preparation> preparation;
+  std::optional<profile::Sampler> sampler;
   std::optional<Interruptible> interruptible;
   profile::ProgramEnd end;
   {
@@ -258,9 +273,15 @@ int run_program(const RunArguments& arguments) {
     if (!not_followed.empty()) print_message(not_followed);
     const int reason = program.start(preparation->variables);
     if (reason != 0) return cannot_start(arguments, *preparation, reason);
+    if (!preparation->spools.empty()) {
+      sampler.emplace(profile::SamplerOptions{preparation->spools, preparation->manifest.host});
+    }
     end = program.wait();
     interruptible.emplace();
   }
+  wait_for_others(arguments, *preparation);
+  interruptible.emplace();  // who had enough of waiting still gets the run.db
+  if (sampler) sampler->stop();
   ::signal(SIGPIPE, SIG_IGN);  // a reader of the summary that goes away changes no exit code
   const bool recorded = finish_whatever_happens(arguments, *preparation, end);
   if (recorded && arguments.analyze) go_on_to_report(preparation->output.shown);
@@ -287,8 +308,9 @@ void add_run(CLI::App& cli, Action& action, std::vector<std::string>& arguments_
       ->type_name("[ARGS...]");
   command
       ->add_option("-o,--output", arguments->output,
-                   "run.db to write; %p is the program's process id, %h the host (default: run.db, "
-                   "an earlier one becomes run.db.old)")
+                   "run.db to write; %p is the program's process id, %h the host, %r the rank "
+                   "(default: run.db, under a rank's variable run.%r.db; an earlier one becomes "
+                   "*.old)")
       ->check(not_empty())
       ->type_name("FILE");
   command->add_flag("--force", arguments->force, "Replace the output if it exists");
@@ -298,6 +320,11 @@ void add_run(CLI::App& cli, Action& action, std::vector<std::string>& arguments_
   command->add_flag("--keep-spool", arguments->keep_spool,
                     "Keep the folder of raw records that the run.db is made from");
   command->add_flag("--quiet", arguments->quiet, "No summary; only what went wrong");
+  command
+      ->add_option_function<std::string>(
+          "--wait", [arguments](const std::string& text) { arguments->wait = patience_of(text); },
+          "How long processes that outlive the program are recorded (default: 1 second)")
+      ->type_name("SECONDS|all|none");
   add_record_flags(*command, arguments->recording);
   if (!arguments_left.empty() && arguments_left.front() == "run") {
     std::vector<std::string> own(arguments_left.begin() + 1, arguments_left.end());

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -121,10 +122,21 @@ WrittenRunDb write_over(const profile::Trace& trace, const RunOutput& output) {
 
 }  // namespace
 
+std::optional<profile::Rank> rank_here() {
+  return profile::rank_of([](const char* name) { return std::getenv(name); });
+}
+
+void check_output_name(const std::string& pattern) {
+  const std::optional<profile::Rank> rank = rank_here();
+  profile::expand_output_name(pattern, 0, "", rank ? std::optional(rank->number) : std::nullopt);
+}
+
 RunOutput run_output(const std::string& pattern, bool force, std::int64_t pid) {
+  const std::optional<profile::Rank> rank = rank_here();
   RunOutput output;
-  output.shown = pattern.empty() ? kDefaultRunDb
-                                 : profile::expand_output_name(pattern, pid, profile::host_name());
+  output.shown = profile::expand_output_name(
+      !pattern.empty() ? pattern : (rank ? kDefaultRankRunDb : kDefaultRunDb), pid,
+      profile::host_name(), rank ? std::optional(rank->number) : std::nullopt);
   output.path = profile::absolute_path(output.shown);
   if (force) {
     output.existing = Existing::replace;

@@ -2,13 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "libprofile/capture/rank.hpp"
 #include "libprofile/trace/trace.hpp"
 
 namespace gprofml::app {
 
 inline constexpr char kDefaultRunDb[] = "run.db";
+inline constexpr char kDefaultRankRunDb[] = "run.%r.db";  ///< where this process has a rank
 
 /// What happens to a file that has the output's name.
 enum class Existing : std::uint8_t {
@@ -22,6 +25,12 @@ struct RunOutput {
   std::string shown;  ///< as the user knows it
   Existing existing = Existing::refuse;
 };
+
+/// The rank that this process's environment says it has.
+std::optional<profile::Rank> rank_here();
+
+/// Throws CaptureError when `pattern` cannot be expanded here.
+void check_output_name(const std::string& pattern);
 
 /// The output of a command line: `pattern` as given with -o, empty for the default name.
 RunOutput run_output(const std::string& pattern, bool force, std::int64_t pid);

@@ -120,10 +120,22 @@ std::vector<std::string> live_spools(const std::string& folder) {
   return live;
 }
 
-void wait_for_writers(const std::string& folder, int patience_ms) {
-  constexpr int kStep = 10;
-  for (int waited = 0; waited < patience_ms && !live_spools(folder).empty(); waited += kStep) {
-    pause_ms(kStep);
+void wait_for_writers(const std::string& folder, const Patience& patience,
+                      const std::function<void(std::size_t)>& say,
+                      const std::function<bool()>& enough) {
+  constexpr int kStepMs = 10;
+  constexpr Nanoseconds kStepNs = kStepMs * Nanoseconds{1'000'000};
+  constexpr Nanoseconds kNoticedNs = 2'000'000'000;
+  bool has_said = false;
+  for (Nanoseconds waited = 0; patience.is_endless || waited < patience.time_ns;
+       waited += kStepNs) {
+    const std::size_t writing = live_spools(folder).size();
+    if (writing == 0 || (enough && enough())) return;
+    if (waited >= kNoticedNs && !has_said && say) {
+      say(writing);
+      has_said = true;
+    }
+    pause_ms(kStepMs);
   }
 }
 

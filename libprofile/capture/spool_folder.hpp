@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
+
+#include "libprofile/trace/time.hpp"
 
 namespace gprofml::profile {
 
@@ -26,7 +29,16 @@ bool remove_spool_folder(const std::string& folder);
 /// Empty when the folder cannot be read.
 std::vector<std::string> live_spools(const std::string& folder);
 
-/// Waits until no spool is written to any more, but at most `patience_ms`.
-void wait_for_writers(const std::string& folder, int patience_ms);
+/// How long the launcher waits for processes that outlive the program.
+struct Patience {
+  Nanoseconds time_ns = 1'000'000'000;
+  bool is_endless = false;
+};
+
+/// Waits until no spool is written to any more, but no longer than `patience`, nor than until
+/// `enough` says so. Once the wait is one that people notice, `say` is told how many still write.
+void wait_for_writers(const std::string& folder, const Patience& patience,
+                      const std::function<void(std::size_t)>& say = {},
+                      const std::function<bool()>& enough = {});
 
 }  // namespace gprofml::profile

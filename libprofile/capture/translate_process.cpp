@@ -7,6 +7,8 @@
 #include <limits>
 
 #include "libprofile/capture/manifest.hpp"
+#include "libprofile/capture/nccl_collectives.hpp"
+#include "libprofile/capture/rank.hpp"
 #include "libprofile/capture/readable_names.hpp"
 
 namespace gprofml::profile {
@@ -233,6 +235,11 @@ void ProcessTranslator::describe_process() {
     at = end + 1;
   }
   process.command = trace_.intern(command_text(words));
+  const auto rank = rank_of([this](const char* name) -> const char* {
+    const auto found = facts_.facts.find(std::string("env.") + name);
+    return found == facts_.facts.end() ? nullptr : found->second.c_str();
+  });
+  if (rank) process.rank = rank->number;
   for (Device& device : trace_.devices) device.host = process.host;
 }
 

@@ -11,6 +11,7 @@ TEST_CASE("An output's name is expanded", "[output_name]") {
   CHECK(expand_output_name("run.db", 7, "node") == "run.db");
   CHECK(expand_output_name("%h/run-%p.db", 41207, "node3") == "node3/run-41207.db");
   CHECK(expand_output_name("%%p%%%p", 5, "node") == "%p%5");
+  CHECK(expand_output_name("run.%r.db", 5, "node", 12) == "run.12.db");
   CHECK(expand_output_name("", 5, "node").empty());
 }
 
@@ -23,6 +24,11 @@ TEST_CASE("Other letters behind a percent sign are refused", "[output_name]") {
     CAPTURE(pattern);
     CHECK_THROWS_AS(expand_output_name(pattern, 1, "node"), CaptureError);
   }
+}
+
+TEST_CASE("A rank is asked for where there is none", "[output_name]") {
+  CHECK_THROWS_WITH(expand_output_name("run.%r.db", 1, "node"),
+                    Catch::Contains("OMPI_COMM_WORLD_RANK") && Catch::Contains("mpirun"));
 }
 
 TEST_CASE("Paths from the root are as short as they can be", "[output_name]") {

@@ -74,7 +74,7 @@ TEST_CASE("A spool lives as long as its writer's lock", "[spool_folder]") {
   REQUIRE(flock(descriptor, LOCK_EX) == 0);
   std::ofstream(folder / "b.spool") << "x";
   CHECK(live_spools(folder.path().string()) == std::vector<std::string>{"a.spool"});
-  wait_for_writers(folder.path().string(), 20);  // ends all the same
+  wait_for_writers(folder.path().string(), {20'000'000});  // ends all the same
   close(descriptor);
   CHECK(live_spools(folder.path().string()).empty());
   CHECK(live_spools("/no/such/folder").empty());
