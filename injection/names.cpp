@@ -57,6 +57,13 @@ RegisteredString* make_registered_string(const char* text, std::size_t bytes) {
   return string;
 }
 
+void* registry_memory(std::size_t bytes) {
+  pthread_mutex_lock(&registry_lock);
+  void* memory = allocate(bytes);
+  pthread_mutex_unlock(&registry_lock);
+  return memory;
+}
+
 void reset_name_registry_lock() {
   registry_lock = PTHREAD_MUTEX_INITIALIZER;
 }

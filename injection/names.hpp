@@ -27,6 +27,9 @@ extern Domain default_domain;
 Domain* make_domain(const char* name, std::size_t bytes);
 RegisteredString* make_registered_string(const char* text, std::size_t bytes);
 
+/// Zeroed memory that lives as long; `bytes` is far below 256 KiB.
+void* registry_memory(std::size_t bytes);
+
 /// In a forked child, whose parent's other threads may have held the registry's lock.
 void reset_name_registry_lock();
 

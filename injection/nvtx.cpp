@@ -6,6 +6,7 @@
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
 
+#include "injection/nvtx_payloads.hpp"
 #include "injection/recorder.hpp"
 #include "injection/utf8.hpp"
 
@@ -51,11 +52,16 @@ std::size_t padded(std::size_t bytes) {
 /// Puts a push, mark or start into the ring; false when it is full. The time is taken last, so that
 /// what we do here is not in the range.
 bool put_named(EventRing& ring, EventKind kind, const Domain& domain, std::uint64_t range,
-               std::uint32_t category, const Text& text) {
-  const std::size_t bytes = sizeof(NamedEvent) + padded(text.size);
+               std::uint32_t category, const Text& text, const Extras* extras) {
+  const std::size_t text_end = sizeof(NamedEvent) + padded(text.size);
+  const std::size_t bytes = text_end + (extras != nullptr ? extras->bytes() : 0);
   auto* event = static_cast<NamedEvent*>(ring.reserve(bytes, ring.headroom_to_open()));
   if (event == nullptr) return false;
   event->header = {static_cast<std::uint32_t>(bytes), kind, text.kind};
+  if (extras != nullptr) {
+    event->header.has_extras = 1;
+    extras->copy_to(reinterpret_cast<unsigned char*>(event) + text_end);
+  }
   event->range = range;
   event->domain = &domain;
   event->category = category;
@@ -99,7 +105,8 @@ bool take_lost(Nesting& nesting, std::uint32_t level) {
   return lost;
 }
 
-int push(const Domain& domain, std::uint32_t category, const Text& text) {
+int push(const Domain& domain, std::uint32_t category, const Text& text,
+         const Extras* extras = nullptr) {
   EventRing* ring = thread_ring();
   if (ring == nullptr) return NVTX_NO_PUSH_POP_TRACKING;
   if (domain.id >= kMostDomains) {
@@ -108,7 +115,8 @@ int push(const Domain& domain, std::uint32_t category, const Text& text) {
   }
   Nesting& nesting = ring->nesting(domain);
   const std::uint32_t level = nesting.depth++;
-  if (nesting.lost_from == 0 && put_named(*ring, EventKind::push, domain, 0, category, text)) {
+  if (nesting.lost_from == 0 &&
+      put_named(*ring, EventKind::push, domain, 0, category, text, extras)) {
     ++ring->open_pushes;
   } else {
     remember_lost(nesting, level);
@@ -118,7 +126,21 @@ int push(const Domain& domain, std::uint32_t category, const Text& text) {
   return static_cast<int>(level);
 }
 
-int pop(const Domain& domain) {
+/// Payloads that belong to a pop or end stand in front of it. Lost when they do not fit.
+void put_payloads(EventRing& ring, const Domain& domain, std::uint64_t range,
+                  const Extras& extras) {
+  const std::size_t bytes = sizeof(PayloadEvent) + extras.bytes();
+  auto* event = static_cast<PayloadEvent*>(ring.reserve(bytes, ring.headroom_to_open()));
+  if (event == nullptr) return count_lost();
+  event->header = {static_cast<std::uint32_t>(bytes), EventKind::payload, TextKind::none};
+  event->header.has_extras = 1;
+  event->range = range;
+  event->domain = &domain;
+  extras.copy_to(reinterpret_cast<unsigned char*>(event + 1));
+  ring.commit(bytes);
+}
+
+int pop(const Domain& domain, const Extras* extras = nullptr) {
   const std::int64_t time_ns = now_ns();
   EventRing* ring = thread_ring();
   if (ring == nullptr || domain.id >= kMostDomains) return NVTX_NO_PUSH_POP_TRACKING;
@@ -132,6 +154,7 @@ int pop(const Domain& domain) {
     count_lost();
     return static_cast<int>(level);
   }
+  if (extras != nullptr) put_payloads(*ring, domain, 0, *extras);
   --ring->open_pushes;
   // The push made sure that there is room.
   put_closing(*ring, EventKind::pop, domain, 0, time_ns, 0);
@@ -139,21 +162,24 @@ int pop(const Domain& domain) {
   return static_cast<int>(level);
 }
 
-void mark(const Domain& domain, std::uint32_t category, const Text& text) {
+void mark(const Domain& domain, std::uint32_t category, const Text& text,
+          const Extras* extras = nullptr) {
   EventRing* ring = thread_ring();
   if (ring == nullptr) return;
-  if (domain.id >= kMostDomains || !put_named(*ring, EventKind::mark, domain, 0, category, text)) {
+  if (domain.id >= kMostDomains ||
+      !put_named(*ring, EventKind::mark, domain, 0, category, text, extras)) {
     count_lost();
   }
   after_commit(*ring);
 }
 
-nvtxRangeId_t start(const Domain& domain, std::uint32_t category, const Text& text) {
+nvtxRangeId_t start(const Domain& domain, std::uint32_t category, const Text& text,
+                    const Extras* extras = nullptr) {
   EventRing* ring = thread_ring();
   if (ring == nullptr) return kLostRange;
   std::uint64_t range = ring->next_range();
   if (domain.id >= kMostDomains ||
-      !put_named(*ring, EventKind::start, domain, range, category, text)) {
+      !put_named(*ring, EventKind::start, domain, range, category, text, extras)) {
     count_lost();
     range |= kLostRange;
   }
@@ -161,12 +187,14 @@ nvtxRangeId_t start(const Domain& domain, std::uint32_t category, const Text& te
   return range;
 }
 
-void end(const Domain& domain, nvtxRangeId_t range) {
+void end(const Domain& domain, nvtxRangeId_t range, const Extras* extras = nullptr) {
   const std::int64_t time_ns = now_ns();
   EventRing* ring = thread_ring();
   if (ring == nullptr) return;
   if (range == 0) return count_unopened();  // no start ever returned it
-  if ((range & kLostRange) != 0 || domain.id >= kMostDomains ||
+  const bool is_lost = (range & kLostRange) != 0 || domain.id >= kMostDomains;
+  if (!is_lost && extras != nullptr) put_payloads(*ring, domain, range, *extras);
+  if (is_lost ||
       !put_closing(*ring, EventKind::end, domain, range, time_ns, ring->headroom_to_end())) {
     count_lost();
   }
@@ -187,6 +215,21 @@ void name_thread(std::uint32_t tid, const Text& text) {
   after_commit(*ring);
 }
 
+void name_category(const Domain& domain, std::uint32_t category, const Text& text) {
+  EventRing* ring = thread_ring();
+  if (ring == nullptr || domain.id >= kMostDomains) return;
+  const std::size_t bytes = sizeof(CategoryNameEvent) + padded(text.size);
+  auto* event = static_cast<CategoryNameEvent*>(ring->reserve(bytes, ring->headroom_to_open()));
+  if (event == nullptr) return count_lost();
+  event->header = {static_cast<std::uint32_t>(bytes), EventKind::category_name, text.kind};
+  event->domain = &domain;
+  event->category = category;
+  event->text_bytes = static_cast<std::uint32_t>(text.size);
+  if (text.size > 0) std::memcpy(event + 1, text.bytes, text.size);
+  ring->commit(bytes);
+  after_commit(*ring);
+}
+
 /// Calls `use(Text)` with wide text as UTF-8. Apart, since it takes some stack of the program's.
 template <class Use>
 __attribute__((noinline)) auto with_wide_text(const wchar_t* wide, Use use) {
@@ -196,34 +239,54 @@ __attribute__((noinline)) auto with_wide_text(const wchar_t* wide, Use use) {
   return use(text);
 }
 
-/// Calls `use(category, Text)` with what the attributes say.
+/// Calls `use(Text)` with the message of the attributes.
+template <class Use>
+auto with_message(const nvtxEventAttributes_t& attributes, Use use) {
+  switch (attributes.messageType) {
+    case NVTX_MESSAGE_TYPE_ASCII:
+      return use(plain_text(attributes.message.ascii));
+    case NVTX_MESSAGE_TYPE_UNICODE:
+      return with_wide_text(attributes.message.unicode, use);
+    case NVTX_MESSAGE_TYPE_REGISTERED:
+      if (attributes.message.registered == nullptr) return use(Text{});
+      return use(Text{TextKind::registered, &attributes.message.registered, sizeof(void*)});
+    default:
+      return use(Text{});
+  }
+}
+
+/// Calls `use(category, Text, extras)`. Apart, for extras take some stack and most ranges have
+/// none.
+template <class Use>
+__attribute__((noinline)) auto with_extras(const nvtxEventAttributes_t& attributes, Use use) {
+  const Extras extras(attributes);
+  return with_message(attributes, [&](const Text& text) {
+    return use(attributes.category, text, extras.empty() ? nullptr : &extras);
+  });
+}
+
+/// Calls `use(category, Text, extras)` with what the attributes say.
 template <class Use>
 auto with_attributes(const nvtxEventAttributes_t* attributes, Use use) {
   constexpr std::size_t kNeeded =
       offsetof(nvtxEventAttributes_t, message) + sizeof(nvtxMessageValue_t);
-  if (attributes == nullptr || attributes->size < kNeeded) return use(0u, Text{});
-  const std::uint32_t category = attributes->category;
-  switch (attributes->messageType) {
-    case NVTX_MESSAGE_TYPE_ASCII:
-      return use(category, plain_text(attributes->message.ascii));
-    case NVTX_MESSAGE_TYPE_UNICODE:
-      return with_wide_text(attributes->message.unicode,
-                            [&](const Text& text) { return use(category, text); });
-    case NVTX_MESSAGE_TYPE_REGISTERED:
-      if (attributes->message.registered == nullptr) return use(category, Text{});
-      return use(category,
-                 Text{TextKind::registered, &attributes->message.registered, sizeof(void*)});
-    default:
-      return use(category, Text{});
+  constexpr const Extras* kNoExtras = nullptr;
+  if (attributes == nullptr || attributes->size < kNeeded) return use(0u, Text{}, kNoExtras);
+  if (attributes->colorType != NVTX_COLOR_UNKNOWN ||
+      attributes->payloadType != NVTX_PAYLOAD_UNKNOWN) {
+    return with_extras(*attributes, use);
   }
+  return with_message(*attributes,
+                      [&](const Text& text) { return use(attributes->category, text, kNoExtras); });
 }
 
 // --- what NVTX calls ---------------------------------------------------------------------------
 
 int domain_range_push_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
-  return with_attributes(attributes, [domain](std::uint32_t category, const Text& text) {
-    return push(domain_of(domain), category, text);
-  });
+  return with_attributes(attributes,
+                         [domain](std::uint32_t category, const Text& text, const Extras* extras) {
+                           return push(domain_of(domain), category, text, extras);
+                         });
 }
 int domain_range_pop(nvtxDomainHandle_t domain) {
   return pop(domain_of(domain));
@@ -242,9 +305,10 @@ int range_pop() {
 }
 
 void domain_mark_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
-  with_attributes(attributes, [domain](std::uint32_t category, const Text& text) {
-    mark(domain_of(domain), category, text);
-  });
+  with_attributes(attributes,
+                  [domain](std::uint32_t category, const Text& text, const Extras* extras) {
+                    mark(domain_of(domain), category, text, extras);
+                  });
 }
 void mark_ex(const nvtxEventAttributes_t* attributes) {
   domain_mark_ex(nullptr, attributes);
@@ -258,9 +322,10 @@ void mark_w(const wchar_t* message) {
 
 nvtxRangeId_t domain_range_start_ex(nvtxDomainHandle_t domain,
                                     const nvtxEventAttributes_t* attributes) {
-  return with_attributes(attributes, [domain](std::uint32_t category, const Text& text) {
-    return start(domain_of(domain), category, text);
-  });
+  return with_attributes(attributes,
+                         [domain](std::uint32_t category, const Text& text, const Extras* extras) {
+                           return start(domain_of(domain), category, text, extras);
+                         });
 }
 nvtxRangeId_t range_start_ex(const nvtxEventAttributes_t* attributes) {
   return domain_range_start_ex(nullptr, attributes);
@@ -298,14 +363,32 @@ nvtxDomainHandle_t domain_create_w(const wchar_t* name) {
 void domain_destroy(nvtxDomainHandle_t) {}
 
 nvtxStringHandle_t register_string(const Text& text) {
-  return reinterpret_cast<nvtxStringHandle_t>(
-      make_registered_string(static_cast<const char*>(text.bytes), text.size));
+  RegisteredString* string =
+      make_registered_string(static_cast<const char*>(text.bytes), text.size);
+  if (string != nullptr) register_handle(*string);
+  return reinterpret_cast<nvtxStringHandle_t>(string);
 }
 nvtxStringHandle_t domain_register_string_a(nvtxDomainHandle_t, const char* text) {
   return register_string(plain_text(text));
 }
 nvtxStringHandle_t domain_register_string_w(nvtxDomainHandle_t, const wchar_t* text) {
   return with_wide_text(text, [](const Text& utf8) { return register_string(utf8); });
+}
+
+void domain_name_category_a(nvtxDomainHandle_t domain, std::uint32_t category, const char* name) {
+  name_category(domain_of(domain), category, plain_text(name));
+}
+void domain_name_category_w(nvtxDomainHandle_t domain, std::uint32_t category,
+                            const wchar_t* name) {
+  with_wide_text(name, [domain, category](const Text& text) {
+    name_category(domain_of(domain), category, text);
+  });
+}
+void name_category_a(std::uint32_t category, const char* name) {
+  domain_name_category_a(nullptr, category, name);
+}
+void name_category_w(std::uint32_t category, const wchar_t* name) {
+  domain_name_category_w(nullptr, category, name);
 }
 
 // --- taking over the tables --------------------------------------------------------------------
@@ -335,6 +418,22 @@ void replace(const NvtxExportTableCallbacks& callbacks, NvtxCallbackModule modul
 
 }  // namespace
 
+int push_with(nvtxDomainHandle_t domain, const Extras& extras) {
+  return push(domain_of(domain), 0, Text{}, &extras);
+}
+int pop_with(nvtxDomainHandle_t domain, const Extras& extras) {
+  return pop(domain_of(domain), &extras);
+}
+void mark_with(nvtxDomainHandle_t domain, const Extras& extras) {
+  mark(domain_of(domain), 0, Text{}, &extras);
+}
+nvtxRangeId_t start_with(nvtxDomainHandle_t domain, const Extras& extras) {
+  return start(domain_of(domain), 0, Text{}, &extras);
+}
+void end_with(nvtxDomainHandle_t domain, nvtxRangeId_t range, const Extras& extras) {
+  end(domain_of(domain), range, &extras);
+}
+
 void attach_to_nvtx(const void* (*get_export_table)(std::uint32_t)) {
   const auto* callbacks =
       static_cast<const NvtxExportTableCallbacks*>(get_export_table(NVTX_ETID_CALLBACKS));
@@ -350,6 +449,8 @@ void attach_to_nvtx(const void* (*get_export_table)(std::uint32_t)) {
            replacement(NVTX_CBID_CORE_RangePushA, range_push_a),
            replacement(NVTX_CBID_CORE_RangePushW, range_push_w),
            replacement(NVTX_CBID_CORE_RangePop, range_pop),
+           replacement(NVTX_CBID_CORE_NameCategoryA, name_category_a),
+           replacement(NVTX_CBID_CORE_NameCategoryW, name_category_w),
            replacement(NVTX_CBID_CORE_NameOsThreadA, name_os_thread_a),
            replacement(NVTX_CBID_CORE_NameOsThreadW, name_os_thread_w)});
   replace(*callbacks, NVTX_CB_MODULE_CORE2,
@@ -358,6 +459,8 @@ void attach_to_nvtx(const void* (*get_export_table)(std::uint32_t)) {
            replacement(NVTX_CBID_CORE2_DomainRangeEnd, domain_range_end),
            replacement(NVTX_CBID_CORE2_DomainRangePushEx, domain_range_push_ex),
            replacement(NVTX_CBID_CORE2_DomainRangePop, domain_range_pop),
+           replacement(NVTX_CBID_CORE2_DomainNameCategoryA, domain_name_category_a),
+           replacement(NVTX_CBID_CORE2_DomainNameCategoryW, domain_name_category_w),
            replacement(NVTX_CBID_CORE2_DomainRegisterStringA, domain_register_string_a),
            replacement(NVTX_CBID_CORE2_DomainRegisterStringW, domain_register_string_w),
            replacement(NVTX_CBID_CORE2_DomainCreateA, domain_create_a),

@@ -15,6 +15,7 @@
 #include "injection/cupti_session.hpp"
 #include "injection/facts.hpp"
 #include "injection/names.hpp"
+#include "injection/registrations.hpp"
 #include "injection/writer.hpp"
 
 namespace gprofml::injection {
@@ -82,6 +83,7 @@ void after_fork_in_child() {
   current_ring = nullptr;
   start_lock = PTHREAD_MUTEX_INITIALIZER;
   reset_name_registry_lock();
+  reset_registrations_lock();
   if (!cuda_is_in_use.load(std::memory_order_relaxed)) return;
   // CUDA does not survive a fork, and CUPTI must not be called here again, not for the time either.
   cuda_was_lost.store(true, std::memory_order_relaxed);

@@ -30,6 +30,23 @@ void write_deferred_ends(RecordStream& stream);
 /// Drops those that a forked child has inherited.
 void forget_deferred_ends();
 
+/// The number of a domain; written when the spool does not know it yet.
+std::uint32_t domain_id(RecordStream& stream, const Domain& domain);
+
+/// Writes the schemas, counters and strings that were registered since the last call.
+void write_registrations(RecordStream& stream);
+/// Colour and number of payloads of a push, mark or start; `parts` is where its payloads stand.
+EventExtras extras_of(const NamedEvent& event, const unsigned char*& parts);
+/// Writes the payloads of a push, mark or start behind its own record.
+void write_payloads(RecordStream& stream, const EventRing& ring, const NamedEvent& event,
+                    const EventExtras& extras, const unsigned char* parts);
+/// The same for a pop or an end, in front of its record.
+void write_payloads(RecordStream& stream, const EventRing& ring, const PayloadEvent& event);
+void write_category(RecordStream& stream, const CategoryNameEvent& event);
+void write_sample(RecordStream& stream, const EventRing& ring, const CounterSampleEvent& event);
+/// Notes what of payloads and counters was lost since the last call.
+void write_nvtx_losses(Recorder& recorder);
+
 /// Turns one ring event into records.
 void write_event(RecordStream& stream, EventRing& ring, const EventHeader& event);
 

@@ -72,6 +72,9 @@ void add_doubts(const ProcessFacts& facts, Notes& notes) {
   add("open_ranges", facts.open_ranges, "NVTX range",
       "not closed by the end: taken to end with the last record");
   add("unopened_range_ends", facts.unopened_ends, "NVTX range end", "of ranges that were not open");
+  add("undecoded_values", facts.undecoded_values, "value",
+      "of NVTX payloads and counters of layouts that are not known, not supported or contradict "
+      "themselves");
   add("bad_times", facts.bad_times, "record", "that would end before they start");
   add("missing_names", facts.missing_names, "name",
       "(or launch configurations) used but never written");

@@ -1,5 +1,4 @@
-// What host threads did: calls, synchronisations, event records, ranges, and the recorder's
-// overhead.
+// What host threads did: calls, synchronisations, event records, and the recorder's overhead.
 #include <algorithm>
 #include <tuple>
 #include <unordered_map>
@@ -183,44 +182,6 @@ void ProcessTranslator::take(const spool::GraphNode& record) {
 
 void ProcessTranslator::take(const spool::GraphEdge& record) {
   graphs_.edge(record);
-}
-
-NvtxRanges::Place ProcessTranslator::place_of(std::uint32_t tid, std::uint32_t domain) {
-  StringId name = 0;
-  if (domain != 0) {
-    name = domains_.find(domain);
-    if (name == kNoRow) {
-      name = 0;
-      ++facts_.missing_names;
-    }
-  }
-  return {thread_row(tid), domain, name};
-}
-
-void ProcessTranslator::take_push(const spool::RangePush& record) {
-  saw(record.time_ns);
-  ranges_.push(place_of(record.tid, record.domain), name_of(record.name), record.time_ns);
-}
-
-void ProcessTranslator::take_mark(const spool::Mark& record) {
-  saw(record.time_ns);
-  ranges_.mark(place_of(record.tid, record.domain), name_of(record.name), record.time_ns);
-}
-
-void ProcessTranslator::take(const spool::RangePop& record) {
-  saw(record.time_ns);
-  ranges_.pop(place_of(record.tid, record.domain), record.time_ns);
-}
-
-void ProcessTranslator::take(const spool::RangeStart& record) {
-  saw(record.time_ns);
-  ranges_.start(place_of(record.tid, record.domain), record.id, name_of(record.name),
-                record.time_ns);
-}
-
-void ProcessTranslator::take(const spool::RangeEnd& record) {
-  saw(record.time_ns);
-  ranges_.end(record.id, record.time_ns);
 }
 
 }  // namespace gprofml::profile

@@ -294,6 +294,8 @@ void KinetoBuilder::take_collective(const KinetoEvent& event) {
   collectives.dtype.push_back(text_of(event.arg(KinetoArg::dtype)));
   collectives.elements_in.push_back(number(event.arg(KinetoArg::elements_in)));
   collectives.elements_out.push_back(number(event.arg(KinetoArg::elements_out)));
+  collectives.range.push_back(kNoRow);
+  collectives.bytes.push_back(kUnknown);
   collectives.group_size.push_back(number(event.arg(KinetoArg::group_size)));
   collectives.ranks.push_back(text_of(event.arg(KinetoArg::group_ranks)));
 }

@@ -264,15 +264,17 @@ CREATE TABLE migration (
   address INTEGER NOT NULL
 );
 
--- What a communication kernel said it moved.
+-- What a communication call moved.
 CREATE TABLE collective (
   id INTEGER PRIMARY KEY,
-  kernel INTEGER REFERENCES kernel(id),
+  kernel INTEGER REFERENCES kernel(id),             -- NULL: none is known to be its
   communicator INTEGER NOT NULL REFERENCES string(id),
   operation INTEGER NOT NULL REFERENCES string(id),
   dtype INTEGER NOT NULL REFERENCES string(id),
   elements_in INTEGER,
   elements_out INTEGER,
+  bytes INTEGER,                                    -- of the message
+  range INTEGER REFERENCES range(id),               -- the call
   group_size INTEGER,
   ranks INTEGER NOT NULL REFERENCES string(id)
 );
@@ -684,11 +686,13 @@ FROM module
 CREATE VIEW collective_named AS
 SELECT collective.id, collective.kernel, kernel.name AS kernel_name, kernel.start_ns,
   kernel.end_ns, kernel.duration_ns, kernel.device, kernel.device_ordinal, kernel.stream_id,
-  kernel.process_pid, kernel.rank, communicator.text AS communicator,
-  operation.text AS operation, dtype.text AS dtype, elements_in, elements_out, group_size,
-  ranks.text AS ranks
+  COALESCE(kernel.process_pid, call.process_pid) AS process_pid,
+  COALESCE(kernel.rank, call.rank) AS rank, communicator.text AS communicator,
+  operation.text AS operation, dtype.text AS dtype, elements_in, elements_out, bytes,
+  collective.range, group_size, ranks.text AS ranks
 FROM collective
   LEFT JOIN kernel_named AS kernel ON kernel.id = collective.kernel
+  LEFT JOIN range_named AS call ON call.id = collective.range
   LEFT JOIN string AS communicator ON communicator.id = collective.communicator
   LEFT JOIN string AS operation ON operation.id = collective.operation
   LEFT JOIN string AS dtype ON dtype.id = collective.dtype

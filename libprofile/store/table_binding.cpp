@@ -351,6 +351,10 @@ void bind_other_events(Trace& trace, std::vector<TableBinding>& tables) {
                        .column("dtype", collectives.dtype, kName)
                        .column("elements_in", collectives.elements_in, kOptionalInteger)
                        .column("elements_out", collectives.elements_out, kOptionalInteger)
+                       .column("bytes", collectives.bytes, kOptionalInteger)
+                       .added_later()
+                       .column("range", collectives.range, reference(TableId::range))
+                       .added_later()
                        .column("group_size", collectives.group_size, kOptionalInteger)
                        .column("ranks", collectives.ranks, kName)
                        .take());

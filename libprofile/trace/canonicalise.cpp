@@ -280,8 +280,9 @@ void canonicalise_device_events(Trace& trace) {
   MemoryEventColumns& memory = trace.memory_events;
   sort_events(memory, memory.time_ns, [&](RowIndex r) { return memory.thread[r]; });
   CollectiveColumns& collectives = trace.collectives;
-  sort_by(collectives,
-          [&](RowIndex r) { return std::tuple(collectives.kernel[r], collectives.operation[r]); });
+  sort_by(collectives, [&](RowIndex r) {
+    return std::tuple(collectives.kernel[r], collectives.range[r], collectives.operation[r]);
+  });
   CudaEventColumns& events = trace.cuda_events;
   sort_by(events, [&](RowIndex r) {
     return std::tuple(events.call[r], events.stream[r], events.event_id[r], events.correlation[r],

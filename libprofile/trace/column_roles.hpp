@@ -46,7 +46,7 @@ static_assert(kHasColumns<OverheadColumns, 5>);
 static_assert(kHasColumns<MemoryEventColumns, 13>);
 static_assert(kHasColumns<MemoryPoolEventColumns, 8>);
 static_assert(kHasColumns<MigrationColumns, 7>);
-static_assert(kHasColumns<CollectiveColumns, 8>);
+static_assert(kHasColumns<CollectiveColumns, 10>);
 static_assert(kHasColumns<RangePayloadColumns, 3>);
 static_assert(kHasColumns<CallStackColumns, 3>);
 static_assert(kHasColumns<ModuleColumns, 5>);
@@ -226,11 +226,13 @@ void visit_columns(Table& table, Visit&& visit) {
     visit("correlation", table.correlation, ColumnRole::value);
   } else if constexpr (std::is_same_v<Plain, CollectiveColumns>) {
     visit("kernel", table.kernel, ColumnRole::kernel);
+    visit("range", table.range, ColumnRole::range);
     visit("communicator", table.communicator, ColumnRole::string);
     visit("operation", table.operation, ColumnRole::string);
     visit("dtype", table.dtype, ColumnRole::string);
     visit("elements_in", table.elements_in, ColumnRole::value);
     visit("elements_out", table.elements_out, ColumnRole::value);
+    visit("bytes", table.bytes, ColumnRole::value);
     visit("group_size", table.group_size, ColumnRole::value);
     visit("ranks", table.ranks, ColumnRole::string);
   } else {

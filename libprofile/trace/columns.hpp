@@ -338,14 +338,16 @@ struct ClockPairColumns {
   std::size_t size() const { return process.size(); }
 };
 
-/// What a communication kernel said it moved. Elements, not bytes: the source counts so.
+/// What a communication call moved: elements or bytes, as the source counts.
 struct CollectiveColumns {
-  std::vector<RowIndex> kernel;  ///< row of Trace::kernels, always valid
+  std::vector<RowIndex> kernel;  ///< row of Trace::kernels; kNoRow: none is known to be its
+  std::vector<RowIndex> range;   ///< row of Trace::ranges, the call; kNoRow: unknown
   std::vector<StringId> communicator;
   std::vector<StringId> operation;
   std::vector<StringId> dtype;
   std::vector<std::int64_t> elements_in;
   std::vector<std::int64_t> elements_out;
+  std::vector<std::int64_t> bytes;  ///< of the message; kUnknown: not recorded
   std::vector<std::int64_t> group_size;
   std::vector<StringId> ranks;
 

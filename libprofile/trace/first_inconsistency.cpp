@@ -133,7 +133,6 @@ template <typename Table>
 bool always_valid(ColumnRole role) {
   switch (role) {
     case ColumnRole::string:
-    case ColumnRole::kernel:
     case ColumnRole::stack_frame:
     case ColumnRole::counter_metric:
       return true;

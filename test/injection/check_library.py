@@ -11,7 +11,8 @@ OLDEST_GLIBC = (2, 17)
 MOST_TLS_BYTES = 256
 # libgcc is linked statically, the C++ runtime not at all.
 ALLOWED_LIBRARIES = {"libc.so.6", "libpthread.so.0", "libdl.so.2", "ld-linux-x86-64.so.2"}
-EXPORTS = {"InitializeInjection", "InitializeInjectionNvtx", "InitializeInjectionNvtx2"}
+EXPORTS = {"InitializeInjection", "InitializeInjectionNvtx", "InitializeInjectionNvtx2",
+           "InitializeInjectionNvtxExtension"}
 
 
 def readelf(*options):

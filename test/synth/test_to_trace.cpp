@@ -173,6 +173,8 @@ TEST_CASE("collectives follow their kernel, and go with it") {
     // The size tells later which kernel the row belongs to.
     trace.collectives.elements_in.push_back(trace.kernels.correlation[row]);
     trace.collectives.elements_out.push_back(0);
+    trace.collectives.bytes.push_back(4096);
+    trace.collectives.range.push_back(kNoRow);
     trace.collectives.group_size.push_back(2);
   }
   const FewerKernels fewer = without_some_kernels(trace, 50, 1);

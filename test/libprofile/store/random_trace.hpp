@@ -249,6 +249,8 @@ class RandomTrace {
       collectives.dtype.push_back(name());
       collectives.elements_in.push_back(any_integer());
       collectives.elements_out.push_back(any_integer());
+      collectives.bytes.push_back(any_integer());
+      collectives.range.push_back(row_or_none(trace_.ranges.size()));
       collectives.group_size.push_back(any_integer());
       collectives.ranks.push_back(name());
     }

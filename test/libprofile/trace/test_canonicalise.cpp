@@ -55,6 +55,8 @@ Trace shuffled_trace(std::mt19937& random) {
       c.dtype.push_back(0);
       c.elements_in.push_back(i);
       c.elements_out.push_back(i);
+      c.bytes.push_back(4 * i);
+      c.range.push_back(range[i % 30]);
       c.group_size.push_back(2);
       c.ranks.push_back(0);
     }
