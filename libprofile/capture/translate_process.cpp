@@ -99,15 +99,25 @@ void ProcessTranslator::take(const RecordView& view) {
     case RecordKind::graph_edge:
       return pass<spool::GraphEdge>(view, &Self::take);
     case RecordKind::range_push:
-      return pass<spool::RangePush>(view, &Self::take_push);
+      return take_push(view);
     case RecordKind::range_pop:
       return pass<spool::RangePop>(view, &Self::take);
     case RecordKind::range_start:
-      return pass<spool::RangeStart>(view, &Self::take);
+      return take_start(view);
     case RecordKind::range_end:
       return pass<spool::RangeEnd>(view, &Self::take);
     case RecordKind::mark:
-      return pass<spool::Mark>(view, &Self::take_mark);
+      return take_mark(view);
+    case RecordKind::category:
+      return pass<spool::Category>(view, &Self::take);
+    case RecordKind::payload_schema:
+      return take_schema(view);
+    case RecordKind::counter:
+      return pass<spool::Counter>(view, &Self::take);
+    case RecordKind::payload:
+      return take_payload(view);
+    case RecordKind::counter_sample:
+      return take_sample(view);
   }
   ++facts_.unknown_records;
 }
@@ -256,6 +266,7 @@ Trace ProcessTranslator::finish() {
   resolve_correlations(trace_, {});
   join_events();
   graphs_.finish();
+  add_nccl_collectives(trace_);
   return std::move(trace_);
 }
 

@@ -10,6 +10,8 @@
 
 #include "libprofile/capture/graph_nodes.hpp"
 #include "libprofile/capture/id_map.hpp"
+#include "libprofile/capture/nvtx_counters.hpp"
+#include "libprofile/capture/nvtx_payload.hpp"
 #include "libprofile/capture/nvtx_ranges.hpp"
 #include "libprofile/spool/format.hpp"
 #include "libprofile/spool/reader.hpp"
@@ -30,6 +32,7 @@ struct ProcessFacts {
   std::int64_t missing_names = 0;      ///< dictionary entries used but never written
   std::int64_t bad_times = 0;          ///< ends before starts
   std::int64_t unplaced_records = 0;   ///< of contexts that no record puts on a device
+  std::int64_t undecoded_values = 0;   ///< of NVTX payloads and counters
   std::int64_t open_ranges = 0;
   std::int64_t unopened_ends = 0;
   Nanoseconds last_ns = 0;  ///< the last moment any record tells of
@@ -87,14 +90,19 @@ class ProcessTranslator {
   void take(const spool::GraphNode& record);
   void take(const spool::GraphEdge& record);
   void take(const spool::GraphLaunch& record);
-  void take_push(const spool::RangePush& record);
-  void take_mark(const spool::Mark& record);
+  void take_push(const RecordView& view);
+  void take_mark(const RecordView& view);
   void take(const spool::RangePop& record);
-  void take(const spool::RangeStart& record);
+  void take_start(const RecordView& view);
   void take(const spool::MemoryEvent& record);
   void take(const spool::MemoryPool& record);
   void take(const spool::UnifiedMemory& record);
   void take(const spool::RangeEnd& record);
+  void take(const spool::Category& record);
+  void take_schema(const RecordView& view);
+  void take(const spool::Counter& record);
+  void take_payload(const RecordView& view);
+  void take_sample(const RecordView& view);
 
   template <typename Record>
   void add_activity(ActivityColumns& work, const Record& record, StringId name);
@@ -107,6 +115,9 @@ class ProcessTranslator {
   RowIndex context_row(std::uint32_t id, RowIndex device);
   RowIndex stream_row(std::uint32_t context, std::uint32_t id, std::uint32_t device);
   NvtxRanges::Place place_of(std::uint32_t tid, std::uint32_t domain);
+  StringId domain_name_of(std::uint32_t domain);
+  template <typename Record>
+  NvtxRanges::Beginning beginning_of(const RecordView& view, const Record& record);
   void saw(Nanoseconds time_ns);
 
   void describe_process();
@@ -129,6 +140,9 @@ class ProcessTranslator {
   Trace trace_;
   ProcessFacts facts_;
   NvtxRanges ranges_;
+  PayloadLayouts layouts_;
+  NvtxCounters counters_{trace_, layouts_};
+  std::vector<PayloadValue> payload_values_;  // of one payload
   GraphNodes graphs_;
 
   IdMap strings_, kernel_names_, call_names_, configs_, threads_, domains_, devices_;
