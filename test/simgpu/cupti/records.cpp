@@ -222,7 +222,7 @@ void record(const Sync& sync) {
   const bool has_event = sync.event_sync_id != ~std::uint64_t{0};
   record.cudaEventSyncId = has_event ? sync.event_sync_id : CUPTI_SYNCHRONIZATION_INVALID_VALUE;
   record.returnValue = sync.result;
-  append(record, sync.end_ns);
+  append(record);
 }
 
 void record(const DeviceInfo& device) {

@@ -46,6 +46,7 @@ constexpr const char* kDefaultModel = R"json({
   "host_function_ns": 5000,
   "free_waits": true,
   "managed_migrations": 2,
+  "contention_permille": 0,
   "while_iterations": 3,
   "launch_queue_length": 0,
   "overheads": { "buffer_request_ns": 0, "buffer_flush_ns": 0 },
@@ -268,10 +269,26 @@ void parse_copies(const Reader& reader, Model& result) {
 
 Model from_json(const Json& json) {
   const Reader reader(json, "");
-  reader.only({"seed", "host_gap_ns", "calls", "initialise_ns", "context_create_ns",
-               "first_launch_ns", "launch_latency_ns", "graph_node_gap_ns", "host_function_ns",
-               "free_waits", "managed_migrations", "while_iterations", "launch_queue_length",
-               "overheads", "devices", "kernels", "copies", "fill", "faults"});
+  reader.only({"seed",
+               "host_gap_ns",
+               "calls",
+               "initialise_ns",
+               "context_create_ns",
+               "first_launch_ns",
+               "launch_latency_ns",
+               "graph_node_gap_ns",
+               "host_function_ns",
+               "free_waits",
+               "managed_migrations",
+               "contention_permille",
+               "while_iterations",
+               "launch_queue_length",
+               "overheads",
+               "devices",
+               "kernels",
+               "copies",
+               "fill",
+               "faults"});
   Model result;
   result.seed = static_cast<std::uint64_t>(reader.at("seed").integer(0, INT64_MAX));
   result.host_gap_ns = reader.at("host_gap_ns").cost_ns();
@@ -287,6 +304,8 @@ Model from_json(const Json& json) {
   result.host_function_ns = reader.at("host_function_ns").cost_ns();
   result.free_waits = reader.at("free_waits").truth();
   result.managed_migrations = static_cast<int>(reader.at("managed_migrations").integer(0, 2));
+  result.contention_permille =
+      static_cast<int>(reader.at("contention_permille").integer(0, 100'000));
   result.while_iterations = static_cast<int>(reader.at("while_iterations").integer(0, 1'000'000));
   result.launch_queue_length =
       static_cast<int>(reader.at("launch_queue_length").integer(0, 1'000'000));

@@ -68,6 +68,7 @@ struct Model {
   std::int64_t host_function_ns = 0;
   bool free_waits = true;       ///< cudaFree waits for the work its thread submitted
   int managed_migrations = 0;   ///< 0: none, 1: to the device, 2: and back once (migration.hpp)
+  int contention_permille = 0;  ///< a kernel's extra time for each other one that runs
   int while_iterations = 0;     ///< of the body of a conditional node of that type
   int launch_queue_length = 0;  ///< submissions a stream holds; 0: any number
   std::int64_t buffer_request_ns = 0;  ///< CUPTI's own work on the program's threads

@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "test/simgpu/engine/model.hpp"
@@ -46,8 +47,9 @@ struct Device {
   unsigned primary_flags = 0;
   std::uint64_t used_bytes = 0;
   MemoryPool default_pool;
-  MemoryPool* pool = nullptr;  ///< the current one
-  MemoryPool graph_pool;       ///< what nodes of graphs allocate
+  MemoryPool* pool = nullptr;                                  ///< the current one
+  MemoryPool graph_pool;                                       ///< what nodes of graphs allocate
+  std::vector<std::pair<std::int64_t, std::int64_t>> kernels;  ///< not over yet; contention.hpp
 };
 
 struct Context {

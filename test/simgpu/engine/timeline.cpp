@@ -6,6 +6,7 @@
 
 #include "test/simgpu/engine/api_scope.hpp"
 #include "test/simgpu/engine/clock.hpp"
+#include "test/simgpu/engine/contention.hpp"
 #include "test/simgpu/engine/effects.hpp"
 #include "test/simgpu/engine/engine_lock.hpp"
 #include "test/simgpu/engine/graph.hpp"
@@ -156,6 +157,9 @@ std::int64_t execute(Operation& operation, Stream& stream, Placement at, Pending
     after = joined(after, operation.event->pending);
   }
   at.end_ns = at.start_ns + duration_of(operation, stream);
+  if (operation.kind == Operation::Kind::kernel) {
+    at.end_ns = end_among_others(*stream.context->device, at.start_ns, at.end_ns);
+  }
   at.device = stream.context->device->ordinal;
   at.context_id = stream.context->id;
   if (operation.kind == Operation::Kind::event_record) {

@@ -452,6 +452,20 @@ TEST_CASE("with a launch queue of limited length a submission waits for room") {
   CHECK(start_of(kernels[2]) == end_of(kernels[1]));
 }
 
+TEST_CASE("with contention a kernel is slowed down by those that run when it starts") {
+  const Folder folder;
+  Json model = Json::parse(std::ifstream(folder / "model.json"));
+  model["contention_permille"] = 500;
+  std::ofstream(folder / "model.json") << model;
+  const auto kernels = of_type(run(folder, "diamond"), "kernel");
+  REQUIRE(kernels.size() == 8);
+  const auto duration = [&](std::size_t i) { return end_of(kernels[i]) - start_of(kernels[i]); };
+  CHECK(duration(0) == 300);
+  CHECK(duration(1) == 10000);  // the first one of two that start at once
+  CHECK(duration(2) == 300 + 150);
+  CHECK(duration(3) == 300);
+}
+
 TEST_CASE("graphs are launched by runtime and driver, with and without per-thread streams") {
   const Folder folder;
   const auto log = run(folder, "graph_launches_of_all_kinds");
