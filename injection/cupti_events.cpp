@@ -16,6 +16,7 @@ constexpr CUpti_CallbackIdResource kGraphCallbacks[] = {
     CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
     CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
     CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED,
+    CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_DESTROY_STARTING,
 };
 constexpr CUpti_CallbackIdState kStateCallbacks[] = {
     CUPTI_CBID_STATE_FATAL_ERROR,
@@ -62,8 +63,10 @@ void on_node(CuptiSession& session, const CUpti_GraphData& graph, bool is_clone)
   if (!is_clone) on_stack_node(session, event.node);
 }
 
-void on_edge(CuptiSession& session, const CUpti_GraphData& graph) {
+void on_edge(CuptiSession& session, const CUpti_GraphData& graph, bool is_removed) {
   GraphEdgeEvent event{};
+  event.time_ns = now_ns();
+  event.is_removed = is_removed ? 1 : 0;
   event.source = node_id(session.library, graph.node);
   event.target = node_id(session.library, graph.dependency);
   put(session, EventKind::graph_edge, event);
@@ -89,7 +92,9 @@ void on_resource(CuptiSession& session, CUpti_CallbackId id, const CUpti_Resourc
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED:
       return on_node(session, graph, true);
     case CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED:
-      return on_edge(session, graph);
+      return on_edge(session, graph, false);
+    case CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_DESTROY_STARTING:
+      return on_edge(session, graph, true);
     default:
       return;
   }

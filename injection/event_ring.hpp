@@ -120,8 +120,11 @@ struct GraphNodeEvent {
 
 struct GraphEdgeEvent {
   EventHeader header;
+  std::int64_t time_ns;
   std::uint64_t source;
   std::uint64_t target;
+  std::uint32_t is_removed;
+  std::uint32_t reserved;
 };
 
 /// Open pushes of one thread in one domain.

@@ -122,6 +122,8 @@ void write_graph_node(RecordStream& stream, const EventRing& ring, const GraphNo
 
 void write_graph_edge(RecordStream& stream, const GraphEdgeEvent& event) {
   spool::GraphEdge record{};
+  record.time_ns = event.time_ns;
+  record.is_removed = event.is_removed;
   record.source = event.source;
   record.target = event.target;
   stream.add(spool::RecordKind::graph_edge, record);

@@ -26,12 +26,12 @@ std::array<Share, 4> shares(const CriticalPath& path) {
         TimeClass::after_last_gpu_work}) {
     host += ns(c);
   }
-  return {
-      {{Bound::gpu, ns(TimeClass::kernel) + ns(TimeClass::device_gap) + ns(TimeClass::graph_gap)},
-       {Bound::host, host},
-       {Bound::communication,
-        ns(TimeClass::communication) + ns(TimeClass::comm_wait) + ns(TimeClass::comm_transfer)},
-       {Bound::copy, ns(TimeClass::copy) + ns(TimeClass::fill)}}};
+  return {{{Bound::gpu, ns(TimeClass::kernel) + ns(TimeClass::cuda_graph) +
+                            ns(TimeClass::device_gap) + ns(TimeClass::graph_gap)},
+           {Bound::host, host},
+           {Bound::communication,
+            ns(TimeClass::communication) + ns(TimeClass::comm_wait) + ns(TimeClass::comm_transfer)},
+           {Bound::copy, ns(TimeClass::copy) + ns(TimeClass::fill)}}};
 }
 
 double percent(Nanoseconds part, Nanoseconds whole) {
@@ -157,6 +157,12 @@ Verdict judge(const Report& report) {
         "of "
         "host and GPU disagree.",
         report.quality.before_launch, report.quality.linked);
+    return verdict;
+  }
+  if (!report.quality.work_left_out.empty()) {
+    verdict.sentence = fmt::format(
+        "NOT JUDGED: {} were not to be recorded, so idle time may be theirs; record at --level 1.",
+        report.quality.work_left_out);
     return verdict;
   }
   if (report.critical_path.partial) {

@@ -51,6 +51,8 @@ const profile::ActivityColumns& columns_of(const profile::Trace& trace, WorkKind
       return trace.copies;
     case WorkKind::fill:
       return trace.fills;
+    case WorkKind::cuda_graph:
+      return trace.graph_launches;
     case WorkKind::kernel:
     case WorkKind::communication:
       break;
@@ -79,6 +81,8 @@ TimeClass time_class_of(WorkKind kind) {
       return TimeClass::communication;
     case WorkKind::copy:
       return TimeClass::copy;
+    case WorkKind::cuda_graph:
+      return TimeClass::cuda_graph;
     case WorkKind::fill:
       break;
   }
@@ -94,7 +98,8 @@ Activities::Activities(const profile::Trace& trace) {
 void Activities::collect(const profile::Trace& trace) {
   const std::vector<bool> communication = communication_names(trace);
   std::vector<Entry> entries;
-  entries.reserve(trace.kernels.size() + trace.copies.size() + trace.fills.size());
+  entries.reserve(trace.kernels.size() + trace.copies.size() + trace.fills.size() +
+                  trace.graph_launches.size());
   const auto add = [&](const profile::ActivityColumns& columns, WorkKind base) {
     for (std::size_t i = 0; i < columns.size(); ++i) {
       if (!profile::has_timestamp(columns.start_ns[i], columns.end_ns[i])) {
@@ -110,6 +115,7 @@ void Activities::collect(const profile::Trace& trace) {
   add(trace.kernels, WorkKind::kernel);
   add(trace.copies, WorkKind::copy);
   add(trace.fills, WorkKind::fill);
+  add(trace.graph_launches, WorkKind::cuda_graph);
   std::sort(entries.begin(), entries.end());
 
   const auto reserve = [n = entries.size()](auto&... columns) { (columns.reserve(n), ...); };

@@ -15,14 +15,14 @@ namespace gprofml::analysis {
 using ActivityIndex = std::uint32_t;
 inline constexpr ActivityIndex kNoActivity = profile::kNoRow;
 
-enum class WorkKind : std::uint8_t { kernel, communication, copy, fill };
+enum class WorkKind : std::uint8_t { kernel, communication, copy, fill, cuda_graph };
 
 /// The class of a path segment in which such work runs.
 TimeClass time_class_of(WorkKind kind);
 
-/// Kernels, copies and fills that have a time stamp, as columns, in the one order that all analyses
-/// share: (start, end, stream id, position in the source). An edge between activities always leads
-/// to a later one in this order, so every walk backwards ends.
+/// Kernels, copies, fills and whole CUDA graphs that have a time stamp, as columns, in the one
+/// order that all analyses share: (start, end, stream id, position in the source). An edge between
+/// activities always leads to a later one in this order, so every walk backwards ends.
 class Activities {
  public:
   explicit Activities(const profile::Trace& trace);
@@ -35,7 +35,7 @@ class Activities {
   /// launch, cannot have run so long: here it ends at the successor's start. Else = end_ns.
   std::vector<profile::Nanoseconds> corrected_end_ns;
   std::vector<WorkKind> kind;
-  std::vector<profile::RowIndex> row;     ///< in kernels, copies or fills, as `kind` says
+  std::vector<profile::RowIndex> row;     ///< in the table that `kind` says
   std::vector<profile::RowIndex> stream;  ///< row of Trace::streams
   std::vector<profile::RowIndex> device;
   std::vector<profile::RowIndex> process;

@@ -16,6 +16,7 @@ constexpr std::array<Words, kTimeClassCount> kWords{{
     {"communication", "communication"},
     {"copy", "copies"},
     {"fill", "fills"},
+    {"cuda_graph", "CUDA graphs, each as a whole"},
     {"device_gap", "gap between queued kernels"},
     {"graph_gap", "gap between nodes of a graph"},
     {"launch_latency", "launch latency"},

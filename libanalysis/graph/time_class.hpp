@@ -14,6 +14,7 @@ enum class TimeClass : std::uint8_t {
   communication,
   copy,
   fill,
+  cuda_graph,
   // between GPU work and its cause
   device_gap,
   graph_gap,
@@ -51,7 +52,7 @@ std::string_view description_of(TimeClass c);
 
 /// Work on a GPU.
 constexpr bool is_gpu_work(TimeClass c) {
-  return c <= TimeClass::fill;
+  return c <= TimeClass::cuda_graph;
 }
 
 /// Time for which the trace does not say the reason.

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "libanalysis/quality/recorded_kinds.hpp"
+
 namespace gprofml::analysis {
 
 using profile::kUnknown;
@@ -261,10 +263,15 @@ Quality check_quality(const DependencyGraph& graph) {
   }
   q.no_timestamp = graph.work.no_timestamp;
   q.overruns = graph.work.overruns;
+  q.whole_graphs = static_cast<std::int64_t>(graph.trace.graph_launches.size());
+  q.work_left_out = work_left_out(graph.trace);
   Warnings warnings(q);
   warn_about_links(graph, submissions, q, warnings);
   warn_about_failed_calls(graph, warnings);
   warn_about_records(graph, q, warnings);
+  warnings.add("work_left_out", q.work_left_out.empty() ? 0 : 1,
+               fmt::format("{} were not to be recorded: GPU time that looks idle may be theirs",
+                           q.work_left_out));
   std::stable_sort(
       q.warnings.begin(), q.warnings.end(),
       [](const QualityWarning& a, const QualityWarning& b) { return a.code < b.code; });

@@ -36,6 +36,7 @@ void require_plausible_times(const profile::Trace& trace) {
   add_durations("kernel", trace.kernels.start_ns, trace.kernels.end_ns, total);
   add_durations("copy", trace.copies.start_ns, trace.copies.end_ns, total);
   add_durations("fill", trace.fills.start_ns, trace.fills.end_ns, total);
+  add_durations("graph_launch", trace.graph_launches.start_ns, trace.graph_launches.end_ns, total);
   total = 0;  // sums never mix GPU work with calls, or calls with ranges
   add_durations("api_call", trace.api_calls.start_ns, trace.api_calls.end_ns, total);
   total = 0;

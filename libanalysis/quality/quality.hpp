@@ -26,7 +26,9 @@ struct Quality {
   std::int64_t no_timestamp = 0;        ///< records with start = end = 0
   std::int64_t overruns = 0;            ///< activities that end impossibly late; corrected beside
   std::int64_t before_launch = 0;       ///< activities that start before their own launch call
-  std::int64_t dropped = 0;  ///< records the source lost, and events that could not be read
+  std::int64_t dropped = 0;       ///< records the source lost, and events that could not be read
+  std::int64_t whole_graphs = 0;  ///< launches of CUDA graphs of which only the whole was recorded
+  std::string work_left_out;      ///< see recorded_kinds.hpp
   std::vector<QualityWarning> warnings;  ///< ordered by code
 };
 

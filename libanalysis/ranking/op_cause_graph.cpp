@@ -34,6 +34,7 @@ std::string_view cause_name(TimeClass c) {
   switch (c) {
     case TimeClass::kernel:
     case TimeClass::communication:
+    case TimeClass::cuda_graph:
       return "running";
     case TimeClass::copy:
     case TimeClass::fill:
@@ -49,6 +50,8 @@ profile::StringId work_name(const profile::Trace& trace, WorkKind kind, RowIndex
       return trace.copies.name[row];
     case WorkKind::fill:
       return trace.fills.name[row];
+    case WorkKind::cuda_graph:
+      return trace.graph_launches.name[row];
     case WorkKind::kernel:
     case WorkKind::communication:
       break;

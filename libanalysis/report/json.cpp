@@ -86,29 +86,34 @@ Json steps_json(const Steps& steps) {
 
 Json device_json(const Report& report, const DeviceReport& device) {
   const DeviceTimeline& time = device.timeline;
-  return {{"id", known(device.id)},
-          {"name", device.name},
-          {"uuid", device.uuid},
-          {"host", device.host},
-          {"processes", array_of(device.processes, known)},
-          {"lambda_ns", report.lambda_ns},
-          {"Lambda_ns", report.Lambda_ns},
-          {"kernels", time.kernels},
-          {"copies", time.copies},
-          {"fills", time.fills},
-          {"kernel_ns", time.kernel_ns},
-          {"copy_ns", time.copy_ns},
-          {"fill_ns", time.fill_ns},
-          {"busy_ns", time.busy_ns},
-          {"busy_corrected_ns", time.busy_corrected_ns},
-          {"kernel_union_ns", time.kernel_union_ns},
-          {"memory_union_ns", time.memory_union_ns},
-          {"communication_union_ns", time.communication_union_ns},
-          {"communication_exposed_ns", time.communication_exposed_ns},
-          {"copy_exposed_ns", time.copy_exposed_ns},
-          {"span_ns", time.span_ns},
-          {"idle_ns", time.idle_ns},
-          {"idle", {{"by_cause", nonzero_classes(time.idle_by_cause)}}}};
+  Json json = {{"id", known(device.id)},
+               {"name", device.name},
+               {"uuid", device.uuid},
+               {"host", device.host},
+               {"processes", array_of(device.processes, known)},
+               {"lambda_ns", report.lambda_ns},
+               {"Lambda_ns", report.Lambda_ns},
+               {"kernels", time.kernels},
+               {"copies", time.copies},
+               {"fills", time.fills},
+               {"kernel_ns", time.kernel_ns},
+               {"copy_ns", time.copy_ns},
+               {"fill_ns", time.fill_ns},
+               {"busy_ns", time.busy_ns},
+               {"busy_corrected_ns", time.busy_corrected_ns},
+               {"kernel_union_ns", time.kernel_union_ns},
+               {"memory_union_ns", time.memory_union_ns},
+               {"communication_union_ns", time.communication_union_ns},
+               {"communication_exposed_ns", time.communication_exposed_ns},
+               {"copy_exposed_ns", time.copy_exposed_ns},
+               {"span_ns", time.span_ns},
+               {"idle_ns", time.idle_ns},
+               {"idle", {{"by_cause", nonzero_classes(time.idle_by_cause)}}}};
+  if (time.graph_launches > 0) {
+    json["graph_launches"] = time.graph_launches;
+    json["graph_ns"] = time.graph_ns;
+  }
+  return json;
 }
 
 /// Nearest nanosecond, halves up; null for a kernel that never ran.
@@ -137,7 +142,8 @@ Json kernels_json(const Report& report) {
 Json op_json(const OpStatistics& op) {
   return {{"path", op.path},
           {"count", op.count},
-          {"host_ns", op.host_ns},
+          {"source", name_of(op.source)},
+          {"host_ns", known(op.host_ns)},
           {"device_ns", op.device_ns},
           {"kernels", op.kernels}};
 }

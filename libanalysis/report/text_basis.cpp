@@ -196,6 +196,14 @@ std::string data_section(const Report& report) {
   std::string text;
   for (const std::string& fact : facts) text += (text.empty() ? "" : ", ") + fact;
   std::string out = wrap(text, "data    ", kIndent);
+  if (quality.whole_graphs > 0) {
+    out +=
+        wrap(fmt::format("{}, each recorded as a whole: what ran inside is not known "
+                         "(--graphs{}nodes records it)",
+                         counted(quality.whole_graphs, "CUDA graph launch", "CUDA graph launches"),
+                         kGlue),
+             std::string(kIndent, ' '), kIndent);
+  }
   if (report.clock_bound_ns != profile::kUnknown) {
     out += wrap("host and GPU clocks agree to " + duration_text(report.clock_bound_ns),
                 std::string(kIndent, ' '), kIndent);

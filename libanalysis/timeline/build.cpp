@@ -58,6 +58,10 @@ void count(const Activities& work, ActivityIndex i, DeviceTimeline& d) {
       ++d.fills;
       d.fill_ns += duration;
       break;
+    case WorkKind::cuda_graph:
+      ++d.graph_launches;
+      d.graph_ns += duration;
+      break;
   }
 }
 
@@ -70,7 +74,8 @@ void measure_unions(const Activities& work, const DeviceWork& indices, Span span
     all.add(start, end);
     corrected.add(start, std::min(work.corrected_end_ns[i], span.to));
     const WorkKind kind = work.kind[i];
-    const bool kernel = kind == WorkKind::kernel || kind == WorkKind::communication;
+    // A graph as a whole does not say of what it is made: of kernels, as a rule.
+    const bool kernel = kind != WorkKind::copy && kind != WorkKind::fill;
     (kernel ? kernels : memory).add(start, end);
     if (kernel) (kind == WorkKind::communication ? communication : compute).add(start, end);
   }
@@ -103,10 +108,10 @@ std::vector<KernelStatistics> kernel_statistics(const DependencyGraph& graph,
   std::map<std::pair<profile::StringId, RowIndex>, KernelStatistics> by_name;
   const Activities& work = graph.work;
   for (ActivityIndex i = 0; i < work.size(); ++i) {
-    if (work.kind[i] != WorkKind::kernel && work.kind[i] != WorkKind::communication) continue;
+    if (work.kind[i] == WorkKind::copy || work.kind[i] == WorkKind::fill) continue;
     if (!overlaps(work, i, window)) continue;
     const Nanoseconds duration = work.end_ns[i] - work.start_ns[i];
-    KernelStatistics& k = by_name[{graph.trace.kernels.name[work.row[i]], work.device[i]}];
+    KernelStatistics& k = by_name[{work.columns(graph.trace, i).name[work.row[i]], work.device[i]}];
     k.min_ns = k.count == 0 ? duration : std::min(k.min_ns, duration);
     k.max_ns = k.count == 0 ? duration : std::max(k.max_ns, duration);
     ++k.count;

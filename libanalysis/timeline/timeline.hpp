@@ -21,22 +21,26 @@ struct DeviceTimeline {
   std::int64_t kernels = 0;
   std::int64_t copies = 0;
   std::int64_t fills = 0;
+  std::int64_t graph_launches = 0;  ///< CUDA graphs recorded as a whole
   profile::Nanoseconds kernel_ns = 0;
   profile::Nanoseconds copy_ns = 0;
   profile::Nanoseconds fill_ns = 0;
+  profile::Nanoseconds graph_ns = 0;
   profile::Nanoseconds busy_ns = 0;            ///< union of all work, as recorded
   profile::Nanoseconds busy_corrected_ns = 0;  ///< the same with impossible overruns corrected
-  profile::Nanoseconds kernel_union_ns = 0;
-  profile::Nanoseconds memory_union_ns = 0;  ///< copies and fills
+  profile::Nanoseconds kernel_union_ns = 0;    ///< kernels, and whole graphs
+  profile::Nanoseconds memory_union_ns = 0;    ///< copies and fills
   profile::Nanoseconds communication_union_ns = 0;
-  profile::Nanoseconds compute_ns = 0;  ///< union of kernels that are not communication
+  profile::Nanoseconds compute_ns = 0;                ///< the same without communication
   profile::Nanoseconds communication_exposed_ns = 0;  ///< communication while no compute runs
-  profile::Nanoseconds copy_exposed_ns = 0;           ///< copy or fill while no kernel runs
+  profile::Nanoseconds copy_exposed_ns = 0;           ///< copy or fill and nothing else
   profile::Nanoseconds span_ns = 0;                   ///< the device's window
   profile::Nanoseconds idle_ns = 0;                   ///< span - busy
   IdleByCause idle_by_cause{};
 };
 
+/// All kernels of one name on a device; or all launches of one CUDA graph that was recorded as a
+/// whole.
 struct KernelStatistics {
   std::string name;
   profile::RowIndex device = profile::kNoRow;

@@ -1,7 +1,7 @@
 #include "libprofile/capture/graph_nodes.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <string_view>
 
 #include "libprofile/capture/translate_cupti.hpp"
 
@@ -76,51 +76,90 @@ void GraphNodes::find_calls() {
   for (std::size_t i = 0; i < rows.size(); ++i) trace_.graph_nodes[rows[i]].call = calls[i];
 }
 
+GraphNodes::CopiedGraphs GraphNodes::copied_graphs() const {
+  CopiedGraphs copied;
+  for (const auto& [node, birth] : births_) {
+    if (birth.original == 0) continue;
+    CopiedGraph& graph = copied[trace_.graph_nodes[birth.row].graph_id];
+    graph.first_ns = std::min(graph.first_ns, birth.moment.time_ns);
+    graph.copy_of[birth.original] = node;
+    const RowIndex call = trace_.graph_nodes[birth.row].call;
+    const Nanoseconds end_ns = call == kNoRow ? EdgeHistory::kEnd : trace_.api_calls.end_ns[call];
+    graph.end_ns = std::max(graph.end_ns, end_ns);
+  }
+  return copied;
+}
+
 void GraphNodes::find_edges() {
-  TargetsOf targets;
-  std::set<std::int64_t> told;
-  for (const auto& [source, target] : edges_) {
+  if (edges_.empty()) return;
+  const CopiedGraphs copied = copied_graphs();
+  carry_edges(copied);
+  // A graph that was copied is shown as it was then; later changes were for the next copy.
+  std::map<std::int64_t, Nanoseconds> last_copied_ns;
+  for (const auto& [graph, copy] : copied) {
+    for (const auto& [original, node] : copy.copy_of) {
+      const auto birth = births_.find(original);
+      if (birth == births_.end()) continue;
+      Nanoseconds& last_ns = last_copied_ns[trace_.graph_nodes[birth->second.row].graph_id];
+      last_ns = std::max(last_ns, copy.first_ns);
+    }
+  }
+  edges_.for_each([&](std::uint64_t source, std::uint64_t target, const auto& changes) {
     const auto from = births_.find(source);
     const auto to = births_.find(target);
-    if (from == births_.end() || to == births_.end()) continue;
-    trace_.graph_edges.push_back({from->second.row, to->second.row});
-    targets[source].push_back(target);
-    told.insert(trace_.graph_nodes[to->second.row].graph_id);
-  }
-  carry_edges(std::move(targets), told);
+    if (from == births_.end() || to == births_.end()) return;
+    const std::int64_t graph = trace_.graph_nodes[from->second.row].graph_id;
+    const auto last_copy = last_copied_ns.find(graph);
+    // What is executable keeps its edges: what is told of its end is its end.
+    const bool exists =
+        last_copy != last_copied_ns.end()
+            ? EdgeHistory::existed(changes, last_copy->second)
+            : from->second.original != 0 || EdgeHistory::existed(changes, EdgeHistory::kEnd);
+    if (exists) trace_.graph_edges.push_back({from->second.row, to->second.row});
+  });
 }
 
 // Kernels name nodes of the executable graph, so an analysis needs the edges there; whether CUPTI
 // tells them once more for a copy is documented nowhere.
-void GraphNodes::carry_edges(TargetsOf targets, const std::set<std::int64_t>& told) {
-  struct Copied {
-    Nanoseconds first_ns = std::numeric_limits<Nanoseconds>::max();
-    std::unordered_map<std::uint64_t, std::uint64_t> copy_of;  // by original
-  };
-  std::map<std::int64_t, Copied> by_graph;
-  for (const auto& [node, birth] : births_) {
-    const std::int64_t graph = trace_.graph_nodes[birth.row].graph_id;
-    if (birth.original == 0 || told.count(graph) != 0) continue;
-    Copied& copied = by_graph[graph];
-    copied.first_ns = std::min(copied.first_ns, birth.moment.time_ns);
-    copied.copy_of[birth.original] = node;
-  }
+void GraphNodes::carry_edges(const CopiedGraphs& copied) {
+  std::set<std::int64_t> told;
+  edges_.for_each([&](std::uint64_t source, std::uint64_t, const auto& changes) {
+    const auto from = births_.find(source);
+    if (from == births_.end()) return;
+    const std::int64_t graph = trace_.graph_nodes[from->second.row].graph_id;
+    const auto copy = copied.find(graph);
+    if (copy != copied.end() && changes.front().time_ns <= copy->second.end_ns) told.insert(graph);
+  });
   // A copy may be copied again: the earlier graph first.
-  std::vector<const Copied*> in_order;
-  for (const auto& [graph, copied] : by_graph) in_order.push_back(&copied);
-  std::stable_sort(in_order.begin(), in_order.end(),
-                   [](const Copied* a, const Copied* b) { return a->first_ns < b->first_ns; });
-  for (const Copied* copied : in_order) {
-    for (const auto& [original, copy] : copied->copy_of) {
-      const std::vector<std::uint64_t> originals = targets[original];
-      for (const std::uint64_t target : originals) {
-        const auto found = copied->copy_of.find(target);
-        if (found == copied->copy_of.end()) continue;
-        trace_.graph_edges.push_back({births_.at(copy).row, births_.at(found->second).row});
-        targets[copy].push_back(found->second);
+  std::vector<const CopiedGraph*> in_order;
+  for (const auto& [graph, copy] : copied) {
+    if (told.count(graph) == 0) in_order.push_back(&copy);
+  }
+  std::stable_sort(
+      in_order.begin(), in_order.end(),
+      [](const CopiedGraph* a, const CopiedGraph* b) { return a->first_ns < b->first_ns; });
+  for (const CopiedGraph* graph : in_order) {
+    for (const auto& [original, copy] : graph->copy_of) {
+      for (const std::uint64_t target : edges_.targets_of(original, graph->first_ns)) {
+        const auto found = graph->copy_of.find(target);
+        if (found != graph->copy_of.end())
+          edges_.add(copy, found->second, {graph->first_ns, false});
       }
     }
   }
+}
+
+std::int64_t GraphNodes::conditional_nodes() const {
+  constexpr std::string_view kConditional = "conditional";
+  return std::count_if(births_.begin(), births_.end(), [&](const auto& known) {
+    const Birth& birth = known.second;
+    return birth.original == 0 && trace_.text(trace_.graph_nodes[birth.row].type) == kConditional;
+  });
+}
+
+std::int64_t GraphNodes::unknown_nodes() const {
+  return std::count_if(node_of_row_.begin(), node_of_row_.end(),
+                       [this](std::uint64_t node) { return births_.count(node) == 0; });
 }
 
 void GraphNodes::finish() {

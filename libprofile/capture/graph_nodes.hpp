@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "libprofile/capture/edge_history.hpp"
 #include "libprofile/capture/innermost.hpp"
 #include "libprofile/spool/format.hpp"
 #include "libprofile/trace/trace.hpp"
@@ -28,7 +30,17 @@ class GraphNodes {
   /// A node came into being, on a row of Trace::threads.
   void made(const spool::GraphNode& record, RowIndex thread);
 
-  void edge(const spool::GraphEdge& record) { edges_.emplace_back(record.source, record.target); }
+  /// The node that was captured or made by hand, of which that of a row is a copy; 0: not recorded.
+  std::uint64_t first_node_of(RowIndex row) const;
+
+  void edge(const spool::GraphEdge& record) {
+    edges_.add(record.source, record.target, {record.time_ns, record.is_removed != 0});
+  }
+
+  /// Nodes of type "conditional" that were captured or made by hand.
+  std::int64_t conditional_nodes() const;
+  /// Nodes that work names and of which no record tells how they came into being.
+  std::int64_t unknown_nodes() const;
 
   /// Fills op, call, type and Trace::graph_edges. Ranges and calls must be complete, and their rows
   /// final until the trace is next renumbered as a whole.
@@ -46,15 +58,22 @@ class GraphNodes {
   void find_calls();
   void find_edges();
 
-  using TargetsOf = std::unordered_map<std::uint64_t, std::vector<std::uint64_t>>;  // by source
-  /// Gives the copies of nodes the edges of their originals, in graphs of which no edge is `told`.
-  void carry_edges(TargetsOf targets, const std::set<std::int64_t>& told);
+  /// A graph that came into being as the copy of another.
+  struct CopiedGraph {
+    Nanoseconds first_ns = std::numeric_limits<Nanoseconds>::max();
+    Nanoseconds end_ns = 0;                                    ///< of the call that copied
+    std::unordered_map<std::uint64_t, std::uint64_t> copy_of;  ///< by original
+  };
+  using CopiedGraphs = std::map<std::int64_t, CopiedGraph>;  // by graph
+  CopiedGraphs copied_graphs() const;
+  /// Gives the copies of nodes the edges of their originals, in graphs of which CUPTI told none.
+  void carry_edges(const CopiedGraphs& copied);
 
   Trace& trace_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, RowIndex> rows_;
   std::vector<std::uint64_t> node_of_row_;
   std::unordered_map<std::uint64_t, Birth> births_;  // by node
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> edges_;
+  EdgeHistory edges_;
 };
 
 }  // namespace gprofml::profile

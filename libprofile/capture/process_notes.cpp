@@ -80,6 +80,11 @@ void add_doubts(const ProcessFacts& facts, Notes& notes) {
       "(or launch configurations) used but never written");
   add("unplaced_records", facts.unplaced_records, "record",
       "of streams and events of contexts that no record describes");
+  add("conditional_nodes", facts.conditional_nodes, "conditional node",
+      "in CUDA graphs: CUPTI need not tell of each iteration of what they hold");
+  add("unknown_graph_nodes", facts.unknown_graph_nodes, "graph node",
+      "made where no record tells of it (before the recording began?): the ops of their work are "
+      "not known");
   add("malformed_records", facts.malformed_records, "spool record", "of impossible length");
   add("unknown_spool_records", facts.unknown_records, "spool record",
       "of kinds that this version does not know");

@@ -16,6 +16,12 @@ std::int64_t bytes_or_unknown(std::uint64_t bytes) {
   return bytes > kMost ? kUnknown : static_cast<std::int64_t>(bytes);
 }
 
+/// The largest number there is means everything, and is what programs set.
+std::int64_t bytes_or_most(std::uint64_t bytes) {
+  const std::int64_t known = bytes_or_unknown(bytes);
+  return known == kUnknown ? std::numeric_limits<std::int64_t>::max() : known;
+}
+
 bool is_on_host(MemoryKind memory) {
   return memory == MemoryKind::pageable || memory == MemoryKind::pinned;
 }
@@ -80,7 +86,7 @@ void ProcessTranslator::take(const spool::MemoryPool& record) {
   pools.pool.push_back(record.pool);
   pools.bytes.push_back(bytes_or_unknown(record.size));
   pools.used_bytes.push_back(bytes_or_unknown(record.used));
-  pools.release_threshold_bytes.push_back(bytes_or_unknown(record.release_threshold));
+  pools.release_threshold_bytes.push_back(bytes_or_most(record.release_threshold));
 }
 
 void ProcessTranslator::take(const spool::UnifiedMemory& record) {

@@ -266,6 +266,8 @@ Trace ProcessTranslator::finish() {
   resolve_correlations(trace_, {});
   join_events();
   graphs_.finish();
+  facts_.conditional_nodes = graphs_.conditional_nodes();
+  facts_.unknown_graph_nodes = graphs_.unknown_nodes();
   add_nccl_collectives(trace_);
   return std::move(trace_);
 }

@@ -35,6 +35,8 @@ struct ProcessFacts {
   std::int64_t undecoded_values = 0;   ///< of NVTX payloads and counters
   std::int64_t open_ranges = 0;
   std::int64_t unopened_ends = 0;
+  std::int64_t conditional_nodes = 0;    ///< of CUDA graphs
+  std::int64_t unknown_graph_nodes = 0;  ///< that ran; no record tells of their making
   Nanoseconds last_ns = 0;  ///< the last moment any record tells of
 
   /// The value of a fact, empty when it was not said.

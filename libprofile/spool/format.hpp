@@ -427,10 +427,13 @@ struct GraphNode {
 };
 static_assert(sizeof(GraphNode) == 48);
 
+/// An edge between nodes of a graph came into being, or is taken away.
 struct GraphEdge {
   RecordHeader header;
   std::uint64_t source;  ///< node
   std::uint64_t target;  ///< node that runs after it
+  std::uint32_t is_removed;
+  std::uint32_t reserved;
 };
 static_assert(sizeof(GraphEdge) == 24);
 

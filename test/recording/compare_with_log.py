@@ -5,8 +5,10 @@
 
 RUN_DB is read with sqlite3 and each LOG (one a process; format: test/simgpu/README.md) as JSON
 lines, so that neither the recorder's nor the merger's code judges itself. Every kernel, copy, fill,
-call of the default level, synchronisation, event record, stream and graph node, and the edges of
-graphs that ran, must be equal, as multisets of rows. Differences are printed, exit code 1.
+call, synchronisation, event record, stream, graph node or graph launch, allocation and free, pool
+operation and migration, and the edges of graphs that ran, must be equal, as multisets of rows, and
+what was not to be recorded (`recorded_kinds` of table meta) must not be there. Differences are
+printed, exit code 1.
 """
 
 import collections
@@ -36,6 +38,16 @@ LEVEL_1 = re.compile(r"""
     )""", re.X)
 
 
+# The calls that no level records.
+NOISY = re.compile(r"""
+    ^(__)?cu(da)?(
+        GetDevice | CtxGetDevice | CtxGetCurrent | GetLastError | PeekAtLastError
+      | StreamIsCapturing | KernelGetAttribute | DevicePrimaryCtxGetState | PointerGetAttributes?
+      | (Push|Pop)CallConfiguration
+    )(_v\d|_ptsz)*$""", re.X)
+GRAPH_LAUNCH = re.compile(r"^cu(da)?GraphLaunch(_ptsz)?$")
+
+
 def without_version(name):
     """cudaLaunchKernel_v7000 -> cudaLaunchKernel; ABI twins of the driver (_v2) stay."""
     return re.sub(r"_v\d{4,}", "", name)
@@ -62,10 +74,26 @@ def read_log(path):
 class Executed:
     """What one process did, as rows that can be compared."""
 
-    def __init__(self, log):
-        self.log = log
+    def __init__(self, log, kinds):
+        self.kinds = kinds
+        self.log = self.seen(log)
         self.kernel_names = demangle(entry["name"] for entry in log["kernel"])
         self.record_calls = {entry["record"]: entry for entry in log["event_record"]}
+
+    def seen(self, log):
+        """The log without what is not to be recorded."""
+        group_of = {"kernel": "kernels", "copy": "copies", "fill": "fills", "sync": "syncs",
+                    "memory": "memory", "pool": "pools", "migration": "unified-memory"}
+        log = collections.defaultdict(list, {
+            kind: lines for kind, lines in log.items()
+            if group_of.get(kind, "always") in self.kinds | {"always"}})
+        if "graph-nodes" in self.kinds:
+            log["graph_launch"] = []
+        else:
+            log["node"] = log["dependency"] = []
+            for kind in ("kernel", "copy", "fill"):
+                log[kind] = [entry for entry in log[kind] if not entry["graph"]]
+        return log
 
     def where(self, entry):
         return (entry["start"], entry["end"], entry["device"], entry["context"], entry["stream"],
@@ -84,10 +112,17 @@ class Executed:
         for f in self.log["fill"]:
             yield (f["memory"], f["bytes"], *self.where(f))
 
+    def is_recorded(self, call):
+        if "calls" in self.kinds:
+            return not NOISY.match(call)
+        if "launches" in self.kinds:
+            return LEVEL_1.match(call)
+        return "graph-nodes" not in self.kinds and GRAPH_LAUNCH.match(call)
+
     def calls(self):
         for c in self.log["call"]:
             name = without_version(c["name"])
-            if LEVEL_1.match(name):
+            if self.is_recorded(name):
                 yield (c["domain"], name, c["start"], c["end"], c["correlation"], c["result"])
 
     def syncs(self):
@@ -101,7 +136,7 @@ class Executed:
                    record["correlation"] if about_event and record else None)
 
     def event_records(self):
-        for e in self.log["event_record"]:
+        for e in self.log["event_record"] if "events" in self.kinds else []:
             yield (e["event"], e["context"], e["stream"], e["correlation"])
 
     def streams(self):
@@ -117,7 +152,8 @@ class Executed:
 
     def nodes(self):
         """Nodes that ran: (graph, node)."""
-        return sorted({(entry["graph"], entry["node"]) for entry in self.work() if entry["node"]})
+        return sorted({(entry["graph"], entry["node"]) for entry in self.work()
+                       if entry.get("node")})
 
     def edges(self):
         """Dependencies in graphs that ran: (graph, from, to)."""
@@ -132,7 +168,32 @@ class Executed:
         return sorted(edge for edge in edges if edge[0] in ran)
 
     def work(self):
-        return self.log["kernel"] + self.log["copy"] + self.log["fill"]
+        return (self.log["kernel"] + self.log["copy"] + self.log["fill"] +
+                self.log["graph_launch"])
+
+    def graph_launches(self):
+        for g in self.log["graph_launch"]:
+            yield (f"CUDA graph {g['graph']}", g["start"], g["end"], g["device"], g["context"],
+                   g["stream"], g["graph"], g["correlation"])
+
+    def memory(self):
+        for m in self.log["memory"]:
+            yield (m["time"], m["bytes"] if m["what"] == "allocated" else -m["bytes"], m["memory"],
+                   hex(m["address"]), None if m["memory"] in ("pageable", "pinned") else m["device"],
+                   m["stream"] if m["async"] else None, hex(m["pool"]) if m["pool"] else None,
+                   m["pool_used"] if m["pool"] else None, m["pool_size"] if m["pool"] else None,
+                   m["correlation"])
+
+    def pools(self):
+        for p in self.log["pool"]:
+            yield (p["time"], p["what"], hex(p["pool"]), p["device"], p["size"], p["used"],
+                   min(p["release_threshold"], 2**63 - 1))
+
+    def migrations(self):
+        for m in self.log["migration"]:
+            to_device = m["direction"] == "host_to_device"
+            yield (m["start"], m["end"], m["direction"], m["bytes"], hex(m["address"]),
+                   None if to_device else m["device"], m["device"] if to_device else None)
 
 
 WHERE = """{0}.start_ns, {0}.end_ns, device.ordinal, context.context_id, stream.stream_id,
@@ -209,8 +270,38 @@ class Recorded:
           AND source.process = ?""")
 
 
+    def graph_launches(self):
+        return self.rows("""SELECT name.text, start_ns, end_ns, device.ordinal, context.context_id,
+          stream.stream_id, graph_id, correlation FROM graph_launch
+          JOIN stream ON stream.id = graph_launch.stream JOIN context ON context.id = stream.context
+          JOIN device ON device.id = context.device JOIN string name ON name.id = graph_launch.name
+          WHERE context.process = ?""")
+
+    # Of a process through the call that did it: each has one, and that is compared with it.
+    def memory(self):
+        return self.rows("""SELECT n.time_ns, n.bytes, n.memory, n.address, n.device_ordinal,
+          n.stream_id, n.pool, n.total_allocated, n.total_reserved, api_call.correlation
+          FROM memory_event JOIN memory_event_named n ON n.id = memory_event.id
+          JOIN api_call ON api_call.id = memory_event.call
+          JOIN thread ON thread.id = api_call.thread WHERE thread.process = ?""")
+
+    def pools(self):
+        return self.rows("""SELECT n.time_ns, n.operation, n.pool, n.device_ordinal, n.bytes,
+          n.used_bytes, n.release_threshold_bytes FROM memory_pool_event
+          JOIN memory_pool_event_named n ON n.id = memory_pool_event.id
+          WHERE memory_pool_event.process = ?""")
+
+    def migrations(self):
+        """Of a recording of one process: they name none."""
+        return self.rows("""SELECT start_ns, end_ns, kind, value, address, source_ordinal,
+          target_ordinal FROM migration_named WHERE (SELECT count(*) FROM process) = 1 AND ? >= 0""")
+
+
 TABLES = ("kernels", "copies", "fills", "calls", "syncs", "event_records", "streams", "nodes",
-          "edges")
+          "edges", "graph_launches", "memory", "pools", "migrations")
+
+
+OPTIONAL = ("graph_launches", "memory", "pools", "migrations")
 
 
 def compare(table, executed, recorded):
@@ -234,18 +325,20 @@ def main(arguments):
     db = sqlite3.connect(f"file:{arguments[0]}?mode=ro", uri=True)
     logs = arguments[1:]
     different, compared = 0, collections.Counter()
+    kinds = db.execute("SELECT value FROM meta WHERE key = 'recorded_kinds'").fetchone()
+    kinds = set(kinds[0].split(",")) if kinds else set()
     processes = db.execute("SELECT id, pid FROM process").fetchall()
     for process, pid in processes:
         path = log_of(pid, logs)
         if path is None:
             print(f"process {pid}: no log")
             continue
-        executed, recorded = Executed(read_log(path)), Recorded(db, process)
+        executed, recorded = Executed(read_log(path), kinds), Recorded(db, process)
         for table in TABLES:
             wrong, count = compare(table, getattr(executed, table)(), getattr(recorded, table)())
             different += wrong
             compared[table] += count
-    print(", ".join(f"{count} {table.replace('_', ' ')}" for table, count in compared.items()),
+    print(", ".join(f"{count} {table.replace('_', ' ')}" for table, count in compared.items() if count or table not in OPTIONAL),
           "equal" if different == 0 else f"compared, {different} rows differ")
     if not processes or compared["calls"] == 0:
         print("nothing to compare")

@@ -121,8 +121,11 @@ class RecordedProcess {
     spool.add(record);
   }
 
-  void edge(std::uint64_t source, std::uint64_t target) {
+  void edge(std::uint64_t source, std::uint64_t target, std::int64_t time = 0,
+            bool is_removed = false) {
     gprofml::spool::GraphEdge record{};
+    record.time_ns = time;
+    record.is_removed = is_removed ? 1 : 0;
     record.source = source;
     record.target = target;
     spool.add(record);
