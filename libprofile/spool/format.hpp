@@ -430,12 +430,13 @@ static_assert(sizeof(GraphNode) == 48);
 /// An edge between nodes of a graph came into being, or is taken away.
 struct GraphEdge {
   RecordHeader header;
+  std::int64_t time_ns;
   std::uint64_t source;  ///< node
   std::uint64_t target;  ///< node that runs after it
   std::uint32_t is_removed;
   std::uint32_t reserved;
 };
-static_assert(sizeof(GraphEdge) == 24);
+static_assert(sizeof(GraphEdge) == 40);
 
 /// Memory given out or taken back.
 struct MemoryEvent {
