@@ -4,11 +4,12 @@
 //   ours   the record is copied into the buffer that the recorder gave CUPTI (in the program's
 //          thread, with the recorder's buffer callbacks); the writer thread walks the buffer and
 //          writes the spool.  CPU = copy and callbacks + writer.
-//   LTTng  a tracepoint with the record's fields in the program's thread; the consumer daemon writes
+//   LTTng  a tracepoint with the record's fields in the program's thread; the consumer daemon
+//   writes
 //          the trace.  CPU = tracepoint + consumer daemon and session daemon.
-// Making up the record costs both the same and is subtracted. lttng_ratio_*: the tracepoint has name
-// and launch configuration as numbers, as if LTTng kept dictionaries for free. lttng_full_ratio_*: it
-// has them spelled out, so that the trace restores what the spool restores.
+// Making up the record costs both the same and is subtracted. lttng_ratio_*: the tracepoint has
+// name and launch configuration as numbers, as if LTTng kept dictionaries for free.
+// lttng_full_ratio_*: it has them spelled out, so that the trace restores what the spool restores.
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
@@ -76,9 +77,8 @@ Cost our_cost() {
   const std::vector<double> told = bench::in_child([&] {
     bench::RecorderDriver recorder(folder.path());
     const bench::LaunchMix mix;
-    const double producer = producer_ns(mix, [&](const CUpti_ActivityKernel10& record) {
-      recorder.put(&record, sizeof record);
-    });
+    const double producer = producer_ns(
+        mix, [&](const CUpti_ActivityKernel10& record) { recorder.put(&record, sizeof record); });
     recorder.drain();
     return std::vector<double>{producer, static_cast<double>(recorder.writer_cpu_ns())};
   });
@@ -218,8 +218,8 @@ Cost lttng_cost(const char* event) {
 }
 
 void say(const char* side, const Cost& cost) {
-  fmt::print(stderr, "{:<34} {:6.1f} ns in the program + {:5.1f} ns behind it, {:6.1f} bytes\n", side,
-             cost.producer_ns, cost.consumer_ns, cost.bytes);
+  fmt::print(stderr, "{:<34} {:6.1f} ns in the program + {:5.1f} ns behind it, {:6.1f} bytes\n",
+             side, cost.producer_ns, cost.consumer_ns, cost.bytes);
 }
 
 void measure() {
@@ -240,8 +240,8 @@ void measure() {
 
 int main(int argc, char** argv) {
   if (argc == 3 && std::string_view(argv[1]) == "--produce") return produce(argv[2]);
-  return bench::bench_main(argc, argv,
-                           {{{"lttng_ratio_cpu", "lttng_ratio_bytes", "lttng_full_ratio_cpu",
-                              "lttng_full_ratio_bytes"},
-                             measure}});
+  return bench::bench_main(
+      argc, argv,
+      {{{"lttng_ratio_cpu", "lttng_ratio_bytes", "lttng_full_ratio_cpu", "lttng_full_ratio_bytes"},
+        measure}});
 }

@@ -1,6 +1,6 @@
 // What the recorder costs: its code in the thread that launches, its writer, and its bytes. The
-// shipped library runs, driven as CUPTI drives it; CUPTI's own cost is not in these figures, but for
-// the toolkit's walk over records (cuptiActivityGetNextRecord), which the writer pays for.
+// shipped library runs, driven as CUPTI drives it; CUPTI's own cost is not in these figures, but
+// for the toolkit's walk over records (cuptiActivityGetNextRecord), which the writer pays for.
 #include <algorithm>
 #include <memory>
 

@@ -18,10 +18,10 @@ struct RawConfig {
   }
   /// The products do not wait for each other, which hashing word by word would.
   std::uint64_t hash() const {
-    const std::uint64_t sum =
-        grid_xy * 0x9e3779b97f4a7c15u + grid_z_block_x * 0xd6e8feb86659fd93u +
-        block_yz * 0xa0761d6478bd642fu + shared * 0xe7037ed1a0b428dbu +
-        local_registers * 0x8ebc6af09c88c6e3u + (cluster_xy ^ cluster_z) * 0x589965cc75374cc3u;
+    const std::uint64_t sum = grid_xy * 0x9e3779b97f4a7c15u + grid_z_block_x * 0xd6e8feb86659fd93u +
+                              block_yz * 0xa0761d6478bd642fu + shared * 0xe7037ed1a0b428dbu +
+                              local_registers * 0x8ebc6af09c88c6e3u +
+                              (cluster_xy ^ cluster_z) * 0x589965cc75374cc3u;
     return sum ^ sum >> 32;
   }
 };
@@ -56,7 +56,8 @@ spool::LaunchConfig launch_config(const RawRecord& record) {
   return config;
 }
 
-/// A table that forgets: what hashes alike shares two entries, of which the one used longer ago goes.
+/// A table that forgets: what hashes alike shares two entries, of which the one used longer ago
+/// goes.
 template <class Entry, std::size_t kPairs>
 class Recent {
  public:
@@ -99,9 +100,8 @@ class Seen {
     if (text == nullptr) return 0;
     const auto address = reinterpret_cast<std::uintptr_t>(text);
     bool found = false;
-    Name& seen = names_.find(address * 0x9e3779b97f4a7c15u >> 40, found, [&](const Name& name) {
-      return name.address == text;
-    });
+    Name& seen = names_.find(address * 0x9e3779b97f4a7c15u >> 40, found,
+                             [&](const Name& name) { return name.address == text; });
     if (found && seen.compared_in == pass_) return seen.id;
     if (found && std::strcmp(seen.text, text) == 0) {
       seen.compared_in = pass_;
@@ -150,7 +150,8 @@ class Seen {
     std::uint32_t id;
     std::uint32_t compared_in;
   };
-  struct alignas(64) Config {  // a line of the cache: most of what is looked up is not in a near one
+  struct alignas(
+      64) Config {  // a line of the cache: most of what is looked up is not in a near one
     RawConfig raw;
     std::uint32_t id;  ///< 0: none
   };
@@ -195,7 +196,8 @@ void write_kernel(RecordStream& stream, const RawRecord& record) {
   const std::uint32_t name = seen.name(stream, record.get<const char*>(kKernel10_name));
   const std::uint32_t config = seen.config(stream, record);
   const std::int64_t start_ns = record.time(kKernel10_start);
-  const std::uint64_t duration_ns = record.u64(kKernel10_end) - static_cast<std::uint64_t>(start_ns);
+  const std::uint64_t duration_ns =
+      record.u64(kKernel10_end) - static_cast<std::uint64_t>(start_ns);
   const std::uint32_t place =
       seen.place(stream, record.u32(kKernel10_deviceId), record.u32(kKernel10_contextId),
                  record.u32(kKernel10_streamId));

@@ -18,8 +18,8 @@ class RecordLengths {
     return length <= static_cast<std::size_t>(end - at) ? length : 0;
   }
 
-  /// CUPTI says that the record of this kind is so long. A kind that has had another length is asked
-  /// for each time.
+  /// CUPTI says that the record of this kind is so long. A kind that has had another length is
+  /// asked for each time.
   void learn(std::uint32_t kind, std::size_t length) {
     if (kind == 0 || kind >= kKinds || varies_[kind] || length > 0xffff) return;
     if (lengths_[kind] != 0 && lengths_[kind] != length) {
@@ -36,9 +36,9 @@ class RecordLengths {
   bool varies_[kKinds] = {};
 };
 
-/// As walk_records() in activity_records.hpp, faster. A record of a kind unknown so far, the first of
-/// a buffer, and whatever does not look like a whole record (an unfinished one has no kind yet) goes
-/// to CUPTI.
+/// As walk_records() in activity_records.hpp, faster. A record of a kind unknown so far, the first
+/// of a buffer, and whatever does not look like a whole record (an unfinished one has no kind yet)
+/// goes to CUPTI.
 template <class Use>
 bool walk_records(const CuptiLibrary& library, RecordLengths& lengths, unsigned char* data,
                   std::size_t bytes, Use&& use) {

@@ -69,6 +69,7 @@ std::pair<Trace, MergedProcess> read_spool(const std::string& path, Progress& pr
   SpoolReader reader(path);
   const std::string name = fs::path(path).filename().string();
   ProcessTranslator translator(name, reader.header());
+  translator.expect(count_records(path));
   MergedProcess merged;
   RecordedProcess& process = merged.process;
   while (reader.next_chunk()) {

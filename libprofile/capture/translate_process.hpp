@@ -13,6 +13,7 @@
 #include "libprofile/capture/nvtx_counters.hpp"
 #include "libprofile/capture/nvtx_payload.hpp"
 #include "libprofile/capture/nvtx_ranges.hpp"
+#include "libprofile/capture/record_counts.hpp"
 #include "libprofile/spool/format.hpp"
 #include "libprofile/spool/reader.hpp"
 #include "libprofile/trace/trace.hpp"
@@ -50,6 +51,9 @@ class ProcessTranslator {
   ProcessTranslator(const std::string& spool_name, const spool::FileHeader& header);
   ProcessTranslator(const ProcessTranslator&) = delete;
   ProcessTranslator& operator=(const ProcessTranslator&) = delete;
+
+  /// Makes room for what is to come. Before the first record.
+  void expect(const RecordCounts& counts) { reserve_rows(counts, trace_); }
 
   /// Takes all records of a chunk.
   void take(RecordCursor records);

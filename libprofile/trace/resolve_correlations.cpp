@@ -2,7 +2,6 @@
 // search an activity.
 #include <algorithm>
 #include <limits>
-#include <tuple>
 #include <utility>
 
 #include "libprofile/trace/trace.hpp"
@@ -10,9 +9,10 @@
 namespace gprofml::profile {
 namespace {
 
+// Small, since there is one for each call: the start stands in the call's row and is looked at
+// where ids are equal.
 struct Candidate {
   std::int64_t correlation;
-  Nanoseconds start_ns;
   RowIndex process;
   RowIndex call;
 };
@@ -26,8 +26,8 @@ class CallIndex {
     candidates_.reserve(calls.size() - static_cast<std::size_t>(without_id));
     for (RowIndex row = 0; row < calls.size(); ++row) {
       if (calls.correlation[row] == kUnknown) continue;
-      candidates_.push_back({calls.correlation[row], calls.start_ns[row],
-                             trace.threads[calls.thread[row]].process, row});
+      candidates_.push_back(
+          {calls.correlation[row], trace.threads[calls.thread[row]].process, row});
     }
     const auto before = [this](const Candidate& a, const Candidate& b) { return less(a, b); };
     if (!std::is_sorted(candidates_.begin(), candidates_.end(), before))
@@ -42,8 +42,9 @@ class CallIndex {
     };
     const auto after =
         std::partition_point(candidates_.begin(), candidates_.end(), [&](const Candidate& c) {
-          return std::tie(c.process, c.correlation, c.start_ns) <=
-                 std::tie(process, correlation, time_ns);
+          if (c.process != process) return c.process < process;
+          if (c.correlation != correlation) return c.correlation < correlation;
+          return start_of(c) <= time_ns;
         });
     if (after != candidates_.begin() && same_id(*(after - 1))) return (after - 1)->call;
     if (after != candidates_.end() && same_id(*after)) return after->call;
@@ -51,6 +52,9 @@ class CallIndex {
   }
 
  private:
+  Nanoseconds start_of(const Candidate& candidate) const {
+    return trace_.api_calls.start_ns[candidate.call];
+  }
   Nanoseconds end_of(const Candidate& candidate) const {
     return trace_.api_calls.end_ns[candidate.call];
   }
@@ -62,7 +66,7 @@ class CallIndex {
   bool less(const Candidate& a, const Candidate& b) const {
     if (a.process != b.process) return a.process < b.process;
     if (a.correlation != b.correlation) return a.correlation < b.correlation;
-    if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
+    if (start_of(a) != start_of(b)) return start_of(a) < start_of(b);
     if (end_of(a) != end_of(b)) return end_of(a) > end_of(b);
     return std::pair(thread_of(a), a.call) < std::pair(thread_of(b), b.call);
   }
