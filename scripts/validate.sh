@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The long run: every seed of the statistical tests, under GCC, under AddressSanitizer and
-# UndefinedBehaviorSanitizer and under ThreadSanitizer, the recorder in an older system's root, then
-# the fuzz targets for a while each. Needs root for that root, and the mirror that apt uses.
+# UndefinedBehaviorSanitizer and under ThreadSanitizer, a soak of 30 million records ("recording:
+# size, Soak"), the recorder in an older system's root, then the fuzz targets for a while each. Needs
+# root for that root, and the mirror that apt uses.
 #   scripts/validate.sh [SECONDS]     SECONDS for each fuzz target, 600 unless told
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 source scripts/ctest.sh
