@@ -45,6 +45,9 @@ std::atomic<bool> cuda_was_lost{false};
 std::atomic<bool> nvtx_has_attached{false};
 std::atomic<bool> is_simulated{false};
 std::atomic<bool> simulator_was_looked_for{false};
+// How far our exit handler is, in whatever thread it runs.
+enum class ExitFlush : std::uint32_t { not_begun, under_way, done };
+std::atomic<ExitFlush> exit_flush{ExitFlush::not_begun};
 
 /// The simulator's libraries are preloaded and show this name. Never called with a lock of ours
 /// held: dlsym() takes the dynamic linker's.
@@ -81,6 +84,10 @@ void after_fork_in_child() {
   Recorder* parents = current_recorder.exchange(nullptr, std::memory_order_acq_rel);
   if (parents != nullptr) parents->file.abandon();
   current_ring = nullptr;
+  // The thread that flushes is not here; its handler has been taken.
+  if (exit_flush.load(std::memory_order_relaxed) == ExitFlush::under_way) {
+    exit_flush.store(ExitFlush::done, std::memory_order_relaxed);
+  }
   start_lock = PTHREAD_MUTEX_INITIALIZER;
   reset_name_registry_lock();
   reset_registrations_lock();
@@ -95,9 +102,6 @@ Recorder* own_recorder() {
   // A child made without fork() (raw clone) has our memory but no writer.
   return recorder != nullptr && recorder->pid == getpid() ? recorder : nullptr;
 }
-
-// Threads that are in at_exit() now.
-std::atomic<std::uint32_t> exits_under_way{0};
 
 void flush_everything(Recorder& recorder) {
   if (!is_simulated.load(std::memory_order_relaxed)) {
@@ -116,18 +120,20 @@ void flush_everything(Recorder& recorder) {
 }
 
 void at_exit() {
-  exits_under_way.fetch_add(1, std::memory_order_acq_rel);
+  exit_flush.store(ExitFlush::under_way, std::memory_order_release);
   if (Recorder* recorder = own_recorder()) flush_everything(*recorder);
-  exits_under_way.fetch_sub(1, std::memory_order_acq_rel);
+  exit_flush.store(ExitFlush::done, std::memory_order_release);
 }
 
 /// Several threads may call exit() at once. Until glibc 2.41 they then share the handlers out among
 /// them, and one that finds none left ends the process in the middle of another's flush. So this is
-/// a handler too, as many times as threads are to be expected.
-void wait_for_other_exits() {
+/// a handler too, as many times as threads are to be expected. Handlers run last registered first:
+/// whoever gets here, at_exit() was taken before, though perhaps by a thread that has not run since.
+void wait_for_exit_flush() {
   const std::int64_t deadline_ns = monotonic_ns() + kFlushPatienceNs + kWritePatienceNs;
   const timespec pause{0, 1'000'000};
-  while (exits_under_way.load(std::memory_order_acquire) != 0 && monotonic_ns() < deadline_ns) {
+  while (exit_flush.load(std::memory_order_acquire) != ExitFlush::done &&
+         monotonic_ns() < deadline_ns) {
     nanosleep(&pause, nullptr);
   }
 }
@@ -157,7 +163,7 @@ __attribute__((destructor)) void at_unload() {
 void register_handlers() {
   if (handlers_are_registered) return;
   handlers_are_registered = true;
-  for (int i = 0; i < kThreadsThatMayExit; ++i) atexit(wait_for_other_exits);
+  for (int i = 0; i < kThreadsThatMayExit; ++i) atexit(wait_for_exit_flush);
   atexit(at_exit);
   pthread_atfork(nullptr, nullptr, after_fork_in_child);
   ring_key_exists = pthread_key_create(&ring_key, leave_ring) == 0;

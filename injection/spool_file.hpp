@@ -29,6 +29,8 @@ class SpoolFile {
   void abandon();
 
   int last_error() const { return last_error_; }
+  /// Bytes of the file's whole chunks, its header too.
+  std::uint64_t bytes() const { return static_cast<std::uint64_t>(whole_bytes_); }
 
  private:
   bool is_ours(int descriptor) const;

@@ -35,6 +35,7 @@
 #include "libprofile/capture/machine/sampler.hpp"
 #include "libprofile/capture/output_name.hpp"
 #include "libprofile/capture/recording.hpp"
+#include "libprofile/capture/size_limit.hpp"
 #include "libprofile/capture/spool_folder.hpp"
 
 namespace gprofml::app {
@@ -276,7 +277,10 @@ int run_program(const RunArguments& arguments) {
     if (!preparation->spools.empty()) {
       sampler.emplace(profile::SamplerOptions{preparation->spools, preparation->manifest.host});
     }
-    end = program.wait();
+    profile::SizeLimit size_limit(preparation->spools, arguments.recording.most_bytes);
+    profile::WaitHooks hooks;
+    hooks.tick = [&] { size_limit.look(); };
+    end = program.wait(hooks);
     interruptible.emplace();
   }
   wait_for_others(arguments, *preparation);

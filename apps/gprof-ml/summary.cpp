@@ -219,6 +219,12 @@ std::string lost_text(const profile::Recording& recording, const analysis::Repor
   add_count(text, noted(trace, {"unreadable_spool"}), "spool", "spools", "cannot be read");
   add_count(text, noted(trace, {"empty_spool"}), "process", "processes",
             "ended before anything was recorded");
+  const std::int64_t limited = noted(trace, {"size_limit"});
+  if (limited > 0) {
+    add_clause(text, fmt::format("the recording of {} ended at the size limit (--max-size), what "
+                                 "followed is missing",
+                                 counted(static_cast<std::size_t>(limited), "process", "processes")));
+  }
   add_clause(text, doubts_clause(trace));
   const std::vector<std::int64_t> failed = pids_that(recording, SpoolEnd::write_failed);
   if (!failed.empty()) {

@@ -14,6 +14,7 @@
 #include "libprofile/capture/machine/read_machine.hpp"
 #include "libprofile/capture/manifest.hpp"
 #include "libprofile/capture/process_notes.hpp"
+#include "libprofile/capture/recording.hpp"
 #include "libprofile/capture/translate_process.hpp"
 #include "libprofile/spool/reader.hpp"
 
@@ -93,6 +94,19 @@ std::pair<Trace, MergedProcess> read_spool(const std::string& path, Progress& pr
   merged.start_ns = reader.header().start_ns;
   progress.file_done(reader.file_bytes());
   return {std::move(trace), std::move(merged)};
+}
+
+/// A process that started CUDA or NVTX and used neither, and that has no more to say: programs start
+/// many of those, to ask how many GPUs there are, say.
+bool did_nothing(const Trace& trace, const RecordedProcess& process) {
+  const auto is_refused = [](const std::string& state) {
+    return !state.empty() && state != "recorded";
+  };
+  const bool has_ended = process.end == SpoolEnd::orderly || process.end == SpoolEnd::abrupt;
+  // One that had a context and ended abruptly may have lost what it did.
+  const bool may_have_lost = process.end == SpoolEnd::abrupt && !trace.contexts.empty();
+  return has_no_records(trace) && has_ended && !may_have_lost && !is_refused(process.cuda) &&
+         !is_refused(process.nvtx);
 }
 
 /// Numbers the GPU work of each process in the order of time. The order in the spool depends on
@@ -261,21 +275,31 @@ Recording merge_spools(const std::string& folder, const MergeOptions& options) {
   Trace& trace = recording.trace;
   std::vector<MergedProcess> merged;
   std::vector<UnreadableSpool> unreadable;
+  std::vector<std::pair<Trace, MergedProcess>> idle;
+  const auto add = [&](std::pair<Trace, MergedProcess>& read) {
+    if (merged.empty()) {
+      trace = std::move(read.first);
+    } else {
+      append(trace, read.first);
+    }
+    merged.push_back(std::move(read.second));
+  };
   for (const std::string& path : paths) {
     try {
-      auto [of_process, process] = read_spool(path, progress);
-      if (merged.empty()) {
-        trace = std::move(of_process);
+      auto read = read_spool(path, progress);
+      if (did_nothing(read.first, read.second.process)) {
+        idle.push_back(std::move(read));
       } else {
-        append(trace, of_process);
+        add(read);
       }
-      merged.push_back(std::move(process));
     } catch (const EmptySpool& error) {
       unreadable.push_back({error.what(), true});
     } catch (const SpoolError& error) {
       unreadable.push_back({error.what(), false});
     }
   }
+  // Where nobody did anything they are all there is to say why.
+  if (merged.empty()) std::for_each(idle.begin(), idle.end(), add);
   if (merged.empty()) {
     if (!unreadable.empty()) throw NoReadableSpool(folder, std::move(unreadable));
     throw CaptureError(

@@ -76,7 +76,8 @@ bool is_spool_folder(const std::string& folder);
 
 /// Reads every spool of a folder into one trace. Processes that use the same GPU (by UUID) share
 /// its row. A file that is no spool, or of a newer version, becomes a quality note
-/// ("unreadable_spool", "empty_spool") and does not stop the others. Throws CaptureError when the
+/// ("unreadable_spool", "empty_spool") and does not stop the others. Processes that began to record
+/// and did nothing are left out, unless there are no others. Throws CaptureError when the
 /// folder cannot be read or holds no spool, NoReadableSpool when it holds none that can be read.
 Recording merge_spools(const std::string& folder, const MergeOptions& options = {});
 

@@ -149,6 +149,23 @@ std::string moment_text(Nanoseconds since_epoch_ns) {
                      rest / 1'000'000);
 }
 
+namespace {
+
+/// When on the recording's own clock what the recorder did to itself took place: at the last moment
+/// that it tells of.
+void add_capture_events(const ProcessFacts& facts, Trace& trace) {
+  for (const auto& [note, count] : facts.notes) {
+    if (note.first != "size_limit") continue;
+    trace.capture_events.time_ns.push_back(facts.last_ns);
+    trace.capture_events.process.push_back(0);
+    trace.capture_events.kind.push_back(trace.intern(note.first));
+    trace.capture_events.detail.push_back(trace.intern(note.second));
+    trace.capture_events.value.push_back(kUnknown);
+  }
+}
+
+}  // namespace
+
 void add_process_notes(const ProcessFacts& facts, const RecordedProcess& process,
                        const std::string& damage, Trace& trace) {
   Notes notes(process.pid, trace);
@@ -157,6 +174,12 @@ void add_process_notes(const ProcessFacts& facts, const RecordedProcess& process
   add_reason("cuda_not_recorded", process.cuda, notes);
   add_reason("nvtx_not_recorded", process.nvtx, notes);
   add_doubts(facts, notes);
+  if (facts.is_windowed && facts.windows == 0) {
+    notes.add("no_window", std::uint64_t{1}, "no window opened, so nothing was recorded");
+  }
+  notes.add("outside_window", facts.work_outside_windows,
+            fmt::format("{} of GPU work launched outside of windows left out",
+                        counted(static_cast<std::uint64_t>(facts.work_outside_windows), "record")));
   // On the simulated GPU time is a model's: the machine's clocks do not matter.
   if (facts.fact("simulated") != "1") {
     notes.add("clock_step", facts.clock_steps,
@@ -164,6 +187,7 @@ void add_process_notes(const ProcessFacts& facts, const RecordedProcess& process
                           facts.largest_clock_step_ns / 1000));
   }
   for (const auto& [note, count] : facts.notes) notes.add(note.first, count, note.second);
+  add_capture_events(facts, trace);
 }
 
 }  // namespace gprofml::profile

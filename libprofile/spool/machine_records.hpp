@@ -19,6 +19,7 @@ inline constexpr auto kMachineGpu = static_cast<RecordKind>(62);
 inline constexpr auto kThreadSample = static_cast<RecordKind>(63);
 inline constexpr auto kGpuSample = static_cast<RecordKind>(64);
 inline constexpr auto kMachineCost = static_cast<RecordKind>(65);
+inline constexpr auto kMachineModule = static_cast<RecordKind>(66);
 
 /// "Not told" in the fields of samples.
 inline constexpr std::int64_t kNotTold = -1;
@@ -85,5 +86,18 @@ struct MachineCost {
   std::int64_t looks;
 };
 static_assert(sizeof(MachineCost) == 24);
+
+/// A program or library mapped into a process, once. Its path follows, behind it the build id as
+/// hexadecimal digits.
+struct MachineModule {
+  RecordHeader header;
+  std::uint64_t base;
+  std::uint64_t bytes;
+  std::uint32_t process;  ///< MachineProcess
+  std::uint32_t path_bytes;
+  std::uint32_t build_id_bytes;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(MachineModule) == 40);
 
 }  // namespace gprofml::spool

@@ -26,6 +26,7 @@ class MachineTranslator {
       const Thread& thread = trace.threads[row];
       rows_of_threads_.emplace(std::tuple(thread.process, thread.pid, thread.tid), row);
     }
+    has_own_modules_.insert(trace.modules.process.begin(), trace.modules.process.end());
     for (RowIndex row = 0; row < trace.devices.size(); ++row) {
       if (trace.devices[row].uuid != 0) {
         rows_of_devices_.emplace(trace.text(trace.devices[row].uuid), row);
@@ -57,7 +58,8 @@ class MachineTranslator {
     RowIndex row = kNoRow;  ///< once it has a sample
   };
   struct KnownProcess {
-    RowIndex row = kNoRow;
+    RowIndex spool_row = kNoRow;
+    RowIndex row = kNoRow;  ///< the same where samples may be joined
     std::int64_t pid = 0;
   };
 
@@ -67,6 +69,7 @@ class MachineTranslator {
     if (view.kind() == spool::kMachineGpu) take_gpu(view);
     if (view.kind() == spool::kThreadSample) take_thread_sample(view);
     if (view.kind() == spool::kGpuSample) take_gpu_sample(view);
+    if (view.kind() == spool::kMachineModule) take_module(view);
     if (view.kind() == spool::kMachineCost) {
       if (const auto record = view.as<spool::MachineCost>()) cost_ = *record;
     }
@@ -76,14 +79,36 @@ class MachineTranslator {
     const auto record = view.as<spool::MachineProcess>();
     const auto name = record ? view.text(sizeof *record, record->name_bytes) : std::nullopt;
     if (!name) return;
-    KnownProcess process{kNoRow, record->pid};
+    KnownProcess process{kNoRow, kNoRow, record->pid};
+    if (const auto found = rows_of_spools_.find(std::string(*name));
+        found != rows_of_spools_.end()) {
+      process.spool_row = found->second;
+    }
     if (on_another_clock_.count(std::string(*name)) != 0) {
       left_out_ = true;
-    } else if (const auto found = rows_of_spools_.find(std::string(*name));
-               found != rows_of_spools_.end()) {
-      process.row = found->second;
+    } else {
+      process.row = process.spool_row;
     }
     processes_[record->id] = process;
+  }
+
+  /// Modules have no time, so it does not matter which clock their process had.
+  void take_module(const RecordView& view) {
+    const auto record = view.as<spool::MachineModule>();
+    if (!record) return;
+    const auto path = view.text(sizeof *record, record->path_bytes);
+    const auto build_id =
+        view.text(sizeof *record + std::size_t{record->path_bytes}, record->build_id_bytes);
+    const auto process = processes_.find(record->process);
+    if (!path || !build_id || process == processes_.end()) return;
+    const RowIndex row = process->second.spool_row;
+    if (row == kNoRow || has_own_modules_.count(row) != 0) return;
+    ModuleColumns& modules = trace_.modules;
+    modules.process.push_back(row);
+    modules.path.push_back(trace_.intern(*path));
+    modules.build_id.push_back(trace_.intern(*build_id));
+    modules.base.push_back(record->base);
+    modules.bytes.push_back(static_cast<std::int64_t>(record->bytes));
   }
 
   void take_thread(const RecordView& view) {
@@ -173,6 +198,7 @@ class MachineTranslator {
   std::unordered_map<std::uint32_t, KnownThread> threads_;
   std::unordered_map<std::uint32_t, RowIndex> gpus_;
   std::set<RowIndex> named_here_;
+  std::set<RowIndex> has_own_modules_;  ///< processes that recorded theirs themselves
   spool::MachineCost cost_{};
   bool left_out_ = false;
 };

@@ -9,8 +9,9 @@
 namespace gprofml::profile {
 
 /// Adds the samples in `folder` to a trace of its spools: thread_samples, with rows in `threads`
-/// for threads that recorded nothing themselves, and gpu_samples of the devices in the trace. A
-/// process is found by Process::source, a device by its UUID; samples of any other are left out.
+/// for threads that recorded nothing themselves, gpu_samples of the devices in the trace, and the
+/// modules of processes that did not record theirs. A process is found by Process::source, a device
+/// by its UUID; samples of any other are left out.
 ///
 /// The samples are of the wall clock. Processes whose spools are in `on_another_clock` had a
 /// simulated one, which fits no other: theirs are left out, those of GPUs too, and meta key

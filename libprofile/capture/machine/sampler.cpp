@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <pthread.h>
 
-#include <charconv>
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
@@ -28,6 +28,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kPatience = 500ms;
 constexpr std::int64_t kLooksBetweenCosts = 10;
+constexpr std::int64_t kLongestBetweenModules = 60'000'000'000;
 
 std::int64_t now_ns(clockid_t clock) {
   timespec time{};
@@ -139,6 +140,27 @@ class Processes {
 
   WatchedProcess& process(std::uint32_t id) { return *watched_.at(id); }
 
+  /// Libraries are loaded at the start and now and then later; reading what is mapped takes the
+  /// process's lock on its memory, so it is done ever less often.
+  void look_at_modules(ChunkFile& file) {
+    const std::int64_t now = now_ns(CLOCK_MONOTONIC);
+    for (auto& [id, process] : watched_) {
+      Due& due = modules_due_[id];
+      if (now < due.at_ns) continue;
+      for (const WatchedProcess::Module& module : process->new_modules()) {
+        spool::MachineModule record{};
+        record.base = module.file.base;
+        record.bytes = module.file.bytes;
+        record.process = id;
+        record.path_bytes = static_cast<std::uint32_t>(module.file.path.size());
+        record.build_id_bytes = static_cast<std::uint32_t>(module.build_id.size());
+        file.add(spool::kMachineModule, record, module.file.path + module.build_id);
+      }
+      due.at_ns = now + due.period_ns;
+      due.period_ns = std::min(due.period_ns * 2, kLongestBetweenModules);
+    }
+  }
+
   void look(ChunkFile& file) {
     for (auto entry = watched_.begin(); entry != watched_.end();) {
       Collected sink(file, entry->first);
@@ -148,8 +170,14 @@ class Processes {
   }
 
  private:
+  struct Due {
+    std::int64_t at_ns = 0;
+    std::int64_t period_ns = 500'000'000;
+  };
+
   std::string folder_;
   std::string host_;
+  std::map<std::uint32_t, Due> modules_due_;
   std::set<std::string> known_;
   std::map<std::uint32_t, std::unique_ptr<WatchedProcess>> watched_;
   std::uint32_t next_process_ = 0;
@@ -207,6 +235,7 @@ void Sampler::State::read_proc() {
     if (any) {
       write([&](ChunkFile& to) {
         for (const std::uint32_t id : fresh) describe(id, processes.process(id), to);
+        processes.look_at_modules(to);
         processes.look(to);
         note_cost(counted_ns);
         if (++looks % kLooksBetweenCosts == 0 || stopping) {

@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <vector>
 
 namespace gprofml::profile {
@@ -79,12 +80,24 @@ void WatchedProcess::forget(Watched& thread) {
   kept_open.fetch_sub(1, std::memory_order_relaxed);
 }
 
+std::string WatchedProcess::maps() const {
+  std::ifstream file(fmt::format("/proc/{}/maps", pid_));
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
 bool WatchedProcess::has_recorder() const {
-  std::ifstream maps(fmt::format("/proc/{}/maps", pid_));
-  for (std::string line; std::getline(maps, line);) {
-    if (line.find("libgprofml_injection") != std::string::npos) return true;
+  return maps().find("libgprofml_injection") != std::string::npos;
+}
+
+std::vector<WatchedProcess::Module> WatchedProcess::new_modules() {
+  std::vector<Module> modules;
+  for (MappedFile& file : mapped_files(maps())) {
+    if (!known_modules_.emplace(file.path, file.base).second) continue;
+    // As the process sees it: it may live in a root folder of its own.
+    std::string build_id = build_id_of(fmt::format("/proc/{}/root{}", pid_, file.path));
+    modules.push_back({std::move(file), std::move(build_id)});
   }
-  return false;
+  return modules;
 }
 
 bool WatchedProcess::read_times(pid_t tid, Watched& thread, ThreadTimes& times) const {

@@ -5,8 +5,12 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "libprofile/capture/machine/mapped_files.hpp"
 #include "libprofile/capture/machine/thread_times.hpp"
 #include "libprofile/trace/time.hpp"
 
@@ -32,6 +36,16 @@ class WatchedProcess {
 
   pid_t pid() const { return pid_; }
   const std::string& spool() const { return spool_; }
+
+  /// The text of /proc/PID/maps; empty when the process is gone or not ours to look at.
+  std::string maps() const;
+
+  /// Files that were not there at the last call, with their build ids.
+  struct Module {
+    MappedFile file;
+    std::string build_id;
+  };
+  std::vector<Module> new_modules();
 
   /// Whether the process has the recorder loaded: in a container ids are others, and the process
   /// that has this one here is somebody else's. False too when it is gone or not ours to look at.
@@ -64,6 +78,7 @@ class WatchedProcess {
   std::string spool_;
   int folder_ = -1;  ///< /proc/PID/task
   std::map<pid_t, Watched> threads_;
+  std::set<std::pair<std::string, std::uint64_t>> known_modules_;
 };
 
 }  // namespace gprofml::profile

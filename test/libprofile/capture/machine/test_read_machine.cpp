@@ -62,6 +62,17 @@ void gpu(ChunkFile& file, std::uint32_t id, std::string_view uuid) {
   file.add(spool::kGpuSample, look);
 }
 
+void module(ChunkFile& file, std::uint32_t of, const std::string& path,
+            const std::string& build_id) {
+  spool::MachineModule record{};
+  record.base = 0x1000;
+  record.bytes = 0x2000;
+  record.process = of;
+  record.path_bytes = static_cast<std::uint32_t>(path.size());
+  record.build_id_bytes = static_cast<std::uint32_t>(build_id.size());
+  file.add(spool::kMachineModule, record, path + build_id);
+}
+
 /// Two processes, of which the launcher also saw a third that is not in the recording, and two GPUs
 /// of which one is.
 void write_machine(const std::string& folder) {
@@ -75,6 +86,9 @@ void write_machine(const std::string& folder) {
   REQUIRE(file.flush());
   thread(file, 2, 1, 20, "rank1");
   thread(file, 3, 2, 30, "other");
+  module(file, 0, "/lib/a.so", "0a1b");
+  module(file, 1, "/lib/b.so", "");
+  module(file, 2, "/lib/gone.so", "");
   for (std::uint32_t of = 0; of < 4; ++of) sample(file, of, 100 + of);
   gpu(file, 0, kUuid);
   gpu(file, 1, kOther);
@@ -137,6 +151,24 @@ TEST_CASE("Samples find their threads and devices") {
   CHECK(trace.meta.at("sampler_cpu_ns") == "12345");
   CHECK(trace.meta.at("sampler_looks") == "6");
   CHECK(trace.meta.count("machine_samples") == 0);
+}
+
+TEST_CASE("Modules are those of processes that did not record theirs, on whatever clock") {
+  const test::TemporaryFolder folder;
+  write_machine(folder.path().string());
+  Trace trace = recorded();
+  trace.modules.process.push_back(1);
+  trace.modules.path.push_back(trace.intern("/lib/own.so"));
+  trace.modules.build_id.push_back(0);
+  trace.modules.base.push_back(1);
+  trace.modules.bytes.push_back(2);
+  add_machine_samples(folder.path().string(), {"a.spool"}, trace);
+  REQUIRE(trace.modules.size() == 2);
+  CHECK(trace.modules.process == std::vector<RowIndex>{1, 0});
+  CHECK(trace.text(trace.modules.path[1]) == "/lib/a.so");
+  CHECK(trace.text(trace.modules.build_id[1]) == "0a1b");
+  CHECK(trace.modules.base[1] == 0x1000);
+  CHECK(trace.modules.bytes[1] == 0x2000);
 }
 
 TEST_CASE("Samples of the wall clock are not joined with events of a simulated one") {
