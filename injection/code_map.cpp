@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -45,8 +46,8 @@ std::uint32_t build_id_in(const unsigned char* notes, std::size_t bytes, std::ui
 std::uint32_t read_build_id(int file, std::uint8_t* build_id, std::size_t room) {
   Elf64_Ehdr header;
   if (pread(file, &header, sizeof header, 0) != sizeof header) return 0;
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(Elf64_Phdr)) {
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+      header.e_phentsize != sizeof(Elf64_Phdr)) {
     return 0;
   }
   for (std::uint16_t i = 0; i < header.e_phnum; ++i) {
@@ -58,8 +59,7 @@ std::uint32_t read_build_id(int file, std::uint8_t* build_id, std::size_t room) 
     const std::size_t wanted = part.p_filesz < sizeof notes ? part.p_filesz : sizeof notes;
     const ssize_t got = pread(file, notes, wanted, static_cast<off_t>(part.p_offset));
     if (got <= 0) continue;
-    const std::uint32_t bytes =
-        build_id_in(notes, static_cast<std::size_t>(got), build_id, room);
+    const std::uint32_t bytes = build_id_in(notes, static_cast<std::size_t>(got), build_id, room);
     if (bytes > 0) return bytes;
   }
   return 0;
@@ -69,7 +69,8 @@ void describe_file(const char* path, spool::Module& module) {
   const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (file < 0) return;
   struct stat status;
-  if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) {
+  // fstat() has carried too new a symbol version since glibc 2.33.
+  if (syscall(SYS_fstat, file, &status) == 0 && S_ISREG(status.st_mode)) {
     module.file_bytes = static_cast<std::uint64_t>(status.st_size);
     module.modified_ns =
         std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
@@ -93,8 +94,10 @@ void CodeMap::add_line(const char* line, std::size_t bytes) {
   const char* behind_rights = at + 6;
   mapping.file_offset = std::strtoull(behind_rights, &at, 16);
   const char* end = line + bytes;
-  const char* path = static_cast<const char*>(std::memchr(at, '/', static_cast<std::size_t>(end - at)));
-  const char* special = static_cast<const char*>(std::memchr(at, '[', static_cast<std::size_t>(end - at)));
+  const char* path =
+      static_cast<const char*>(std::memchr(at, '/', static_cast<std::size_t>(end - at)));
+  const char* special =
+      static_cast<const char*>(std::memchr(at, '[', static_cast<std::size_t>(end - at)));
   if (path == nullptr || (special != nullptr && special < path)) path = special;
   mapping.identity = hash_bytes(behind_rights, static_cast<std::size_t>(end - behind_rights));
   if (mapping.is_code && path != nullptr) {
@@ -143,6 +146,7 @@ bool CodeMap::read() {
   count_ = 0;
   paths_used_ = 1;  // 0 says that there is none
   has_new_code_ = false;
+  std::memset(pages_, 0, sizeof pages_);
   char text[16384];
   std::size_t held = 0;
   for (;;) {
@@ -177,6 +181,14 @@ bool CodeMap::refresh() {
 }
 
 CodeMap::Mapping* CodeMap::find(std::uint64_t address) {
+  constexpr int kPageBits = 12;
+  const std::uint64_t number = address >> kPageBits;
+  Page& page = pages_[(number ^ number >> 13) % kPages];
+  if (page.number != number) page = {number, find_among_all(address)};
+  return page.mapping;
+}
+
+CodeMap::Mapping* CodeMap::find_among_all(std::uint64_t address) const {
   std::size_t low = 0;
   std::size_t high = count_;
   while (low < high) {

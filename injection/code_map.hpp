@@ -38,10 +38,19 @@ class CodeMap {
   bool read();
   void add_line(const char* line, std::size_t bytes);
   Mapping* find(std::uint64_t address);
+  Mapping* find_among_all(std::uint64_t address) const;
   void write(Mapping& mapping, RecordStream& stream);
 
   static constexpr std::size_t kMostMappings = 1u << 16;  // the kernel's own limit
   static constexpr std::size_t kPathBytes = 8u << 20;
+
+  /// The mappings of pages asked for last: stacks hold the same few again and again.
+  struct Page {
+    std::uint64_t number;
+    Mapping* mapping;  ///< nullptr: none there
+  };
+  static constexpr std::size_t kPages = 4096;
+  Page pages_[kPages] = {};
 
   Mapping* mappings_ = nullptr;  ///< by address
   Mapping* before_ = nullptr;    ///< as read last time

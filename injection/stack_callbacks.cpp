@@ -30,8 +30,7 @@ std::uint32_t enable_domain(CuptiSession& session, CUpti_CallbackDomain domain,
         !submits_work(name)) {
       continue;
     }
-    const CUptiResult result =
-        session.library.EnableCallback(1, session.subscriber, domain, id);
+    const CUptiResult result = session.library.EnableCallback(1, session.subscriber, domain, id);
     if (result == CUPTI_SUCCESS) {
       ++enabled;
     } else {

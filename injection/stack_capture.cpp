@@ -88,11 +88,11 @@ GPROFML_READS_STACKS std::uint32_t follow_frame_pointers(std::uint64_t frame_poi
                                                          std::uint64_t stack_pointer,
                                                          std::uint64_t copy_end,
                                                          std::uint64_t stack_end,
-                                                         FrameRecord* records) {
+                                                         std::uint32_t room, FrameRecord* records) {
   std::uint32_t count = 0;
   std::uint64_t lowest = stack_pointer;
   constexpr int kMostInCopy = kMostCopiedBytes / 16;
-  for (int step = 0; step < kMostInCopy && count < kMostFrameRecords; ++step) {
+  for (int step = 0; step < kMostInCopy && count < room; ++step) {
     if (frame_pointer < lowest || frame_pointer % 8 != 0) break;
     if (frame_pointer > stack_end - 16) break;
     std::uint64_t pair[2];
@@ -102,6 +102,33 @@ GPROFML_READS_STACKS std::uint32_t follow_frame_pointers(std::uint64_t frame_poi
     }
     lowest = frame_pointer + 16;
     frame_pointer = pair[0];
+  }
+  return count;
+}
+
+/// Where the frame pointer is used for something else by now, a caller has saved it: words of the
+/// copy that point behind it. What is read there is true whether or not it is a frame record.
+GPROFML_READS_STACKS std::uint32_t follow_saved_frame_pointers(const unsigned char* copy,
+                                                               std::uint64_t stack_pointer,
+                                                               std::uint64_t copy_end,
+                                                               std::uint64_t stack_end,
+                                                               FrameRecord* records) {
+  constexpr int kMostChains = 8;
+  std::uint32_t count = 0;
+  std::uint64_t reached = 0;
+  int chains = 0;
+  // From the outermost word inwards: the outermost frame of the copy leads on.
+  for (std::uint64_t at = copy_end - stack_pointer; at >= 8 && chains < kMostChains; at -= 8) {
+    std::uint64_t word;
+    std::memcpy(&word, copy + at - 8, sizeof word);
+    if (word < copy_end || word > stack_end - 16 || word % 16 != 0 || word == reached) continue;
+    // Pairs twice do no harm; the writer's sizes allow for kMostFrameRecords.
+    const std::uint32_t added = follow_frame_pointers(word, stack_pointer, copy_end, stack_end,
+                                                      kMostFrameRecords - count, records + count);
+    count += added;
+    reached = word;
+    ++chains;
+    if (count == kMostFrameRecords) break;
   }
   return count;
 }
@@ -148,9 +175,16 @@ GPROFML_READS_STACKS bool take_stack(EventRing& ring, std::uint32_t correlation,
     copy_words(copy, stack_pointer, bytes);
     event.copied_bytes = static_cast<std::uint32_t>(bytes);
     event.stack_end = ring.stack_end;
-    event.frame_records = follow_frame_pointers(registers[2], stack_pointer, stack_pointer + bytes,
-                                                ring.stack_end,
-                                                reinterpret_cast<FrameRecord*>(copy + bytes));
+    const std::uint64_t copy_end = stack_pointer + bytes;
+    auto* const records = reinterpret_cast<FrameRecord*>(copy + bytes);
+    if (copy_end < ring.stack_end) {
+      event.frame_records = follow_frame_pointers(registers[2], stack_pointer, copy_end,
+                                                  ring.stack_end, kMostFrameRecords, records);
+      if (event.frame_records == 0) {
+        event.frame_records =
+            follow_saved_frame_pointers(copy, stack_pointer, copy_end, ring.stack_end, records);
+      }
+    }
   } else {
     const std::size_t bytes = copy_through_kernel(copy, stack_pointer, kMostCopiedBytes);
     event.copied_bytes = static_cast<std::uint32_t>(bytes);

@@ -1,5 +1,5 @@
-// Where the calling thread is in its program: registers, a copy of what is nearest of its stack, and
-// the chain of frame pointers beyond. Taken inside CUPTI's callbacks, on the program's threads.
+// Where the calling thread is in its program: registers, a copy of what is nearest of its stack,
+// and the chain of frame pointers beyond. Taken inside CUPTI's callbacks, on the program's threads.
 //
 //      stack pointer                                              outermost frame
 //      v                                                                        v

@@ -44,7 +44,9 @@ StackWriter* writer_for(const RecordStream& stream) {
 class Sieve {
  public:
   Sieve(const StackEvent& event, CodeMap& code, RecordStream& stream)
-      : stack_pointer_(event.registers[1]), stack_end_(event.stack_end), code_(code),
+      : stack_pointer_(event.registers[1]),
+        stack_end_(event.stack_end),
+        code_(code),
         stream_(stream) {}
 
   /// 0: dropped.

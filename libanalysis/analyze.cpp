@@ -191,9 +191,9 @@ void abstain(const DependencyGraph& graph, Report& report) {
     add("steps", "a range that repeats over half of the GPU's time with a host action each time",
         {choice, choice});
   }
-  if (trace.ranges.size() == 0) {
+  if (trace.ranges.size() == 0 && trace.call_stacks.size() == 0) {
     add("ops", "op or NVTX ranges",
-        {"NVTX ranges around the program's steps and layers (nvtxRangePush; in PyTorch "
+        {"run --level 3, which names them by call stacks, or NVTX ranges around the program's steps and layers (nvtxRangePush; in PyTorch "
          "torch.cuda.nvtx.range or torch.autograd.profiler.emit_nvtx)",
          "PyTorch: profile with ProfilerActivity.CPU"});
   }

@@ -51,6 +51,8 @@ void add_record_flags(CLI::App& command, profile::RecordOptions& options) {
           "Stop recording, not the program, when the raw records take so much (default: 4GiB; 0: "
           "no limit)")
       ->type_name("SIZE");
+  command.add_flag("--python", options.python,
+                   "Python functions (Python >= 3.12) in the call stacks of --level 3");
   command.add_flag("--redact", options.redact,
                    "Keep the program's name of its command line, and not its arguments");
 }

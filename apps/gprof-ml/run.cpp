@@ -34,6 +34,7 @@
 #include "libprofile/capture/launch.hpp"
 #include "libprofile/capture/machine/sampler.hpp"
 #include "libprofile/capture/output_name.hpp"
+#include "libprofile/capture/perf_maps.hpp"
 #include "libprofile/capture/recording.hpp"
 #include "libprofile/capture/size_limit.hpp"
 #include "libprofile/capture/spool_folder.hpp"
@@ -140,6 +141,9 @@ Preparation prepare(const RunArguments& arguments, pid_t pid) {
   prepare_folder(preparation);
   if (preparation.spools.empty()) return preparation;
   prepare_environment(preparation, library.path);
+  if (arguments.recording.python && !preparation.variables.empty()) {
+    preparation.variables[profile::kPythonPerfVariable] = "1";
+  }
   if (!profile::write_manifest(preparation.manifest, preparation.spools)) {
     const std::string reason = std::strerror(errno);
     profile::remove_spool_folder(preparation.spools);
@@ -200,6 +204,7 @@ void say_kept(const Preparation& preparation, const std::string& why) {
 /// Returns whether there is a run.db with something in it.
 bool finish(const RunArguments& arguments, const Preparation& preparation,
             const profile::ProgramEnd& end) {
+  profile::keep_perf_maps(preparation.spools, preparation.manifest.start_ns);
   FinishRequest request{preparation.spools, preparation.manifest, preparation.output, end,
                         !arguments.quiet};
   if (const auto now = profile::read_manifest(preparation.spools)) {

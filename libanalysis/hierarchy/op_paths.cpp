@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "libanalysis/hierarchy/function_ops.hpp"
+
 namespace gprofml::analysis {
 
 using profile::kNoRow;
@@ -43,6 +45,13 @@ RowIndex origin_of(const DependencyGraph& graph, const RangeTree& tree, Activity
 }
 
 OpPaths::OpPaths(const DependencyGraph& graph, const RangeTree& tree) : graph_(graph), tree_(tree) {
+  find_replayed();
+  find_stacks();
+}
+
+void OpPaths::find_replayed() {
+  const DependencyGraph& graph = graph_;
+  const RangeTree& tree = tree_;
   const auto& nodes = graph.trace.graph_nodes;
   const bool any = std::any_of(nodes.begin(), nodes.end(),
                                [](const profile::GraphNode& node) { return node.op != kNoRow; });
@@ -59,6 +68,65 @@ OpPaths::OpPaths(const DependencyGraph& graph, const RangeTree& tree) : graph_(g
     const auto [known, is_new] = replayed_.try_emplace({node, launch_path}, kNone);
     if (is_new) known->second = replayed(nodes[node].op, launch_path, whole_graph_[node]);
   }
+}
+
+void OpPaths::find_stacks() {
+  const profile::Trace& trace = graph_.trace;
+  const profile::CallStackColumns& stacks = trace.call_stacks;
+  if (stacks.size() == 0) return;
+  frame_of_call_.assign(trace.api_calls.size(), kNoRow);
+  frame_of_node_.assign(trace.graph_nodes.size(), kNoRow);
+  for (RowIndex row = 0; row < stacks.size(); ++row) {
+    if (stacks.call[row] != kNoRow) frame_of_call_[stacks.call[row]] = stacks.frame[row];
+    if (stacks.graph_node[row] != kNoRow)
+      frame_of_node_[stacks.graph_node[row]] = stacks.frame[row];
+  }
+  for (ActivityIndex i = 0; i < graph_.work.size(); ++i) {
+    const RowIndex frame = frame_of(i);
+    if (frame == kNoRow || captured_in(i) != kNoRow || origin_of(graph_, tree_, i) != kNoRow) {
+      continue;
+    }
+    const profile::StringId kernel = graph_.work.columns(trace, i).name[graph_.work.row[i]];
+    const auto [known, is_new] = spelled_.try_emplace({frame, kernel}, kNone);
+    if (is_new) known->second = spell(frame, kernel);
+  }
+}
+
+RowIndex OpPaths::frame_of(ActivityIndex i) const {
+  const RowIndex node = graph_node_of(graph_, i);
+  if (node != kNoRow && frame_of_node_[node] != kNoRow) return frame_of_node_[node];
+  return graph_.work.linked(i) ? frame_of_call_[graph_.work.call[i]] : kNoRow;
+}
+
+std::uint32_t OpPaths::spell(RowIndex frame, profile::StringId kernel) {
+  std::uint32_t path = kNone;
+  for (std::string& name : op_names(graph_.trace, frame, graph_.trace.text(kernel))) {
+    const auto next =
+        static_cast<profile::StringId>(graph_.trace.strings.size() + functions_.size());
+    const auto [known, is_new] = function_ids_.try_emplace(name, next);
+    if (is_new) functions_.push_back(std::move(name));
+    path = child(path, known->second);
+  }
+  return path;
+}
+
+std::uint32_t OpPaths::spelled(ActivityIndex i) const {
+  if (spelled_.empty() || captured_in(i) != kNoRow) return kNone;
+  const RowIndex frame = frame_of(i);
+  if (frame == kNoRow) return kNone;
+  const auto found =
+      spelled_.find({frame, graph_.work.columns(graph_.trace, i).name[graph_.work.row[i]]});
+  return found == spelled_.end() ? kNone : found->second;
+}
+
+bool OpPaths::from_functions(std::uint32_t path) const {
+  while (path != kNone && parent(path) != kNone) path = parent(path);
+  return path != kNone && path >= tree_.path_count();
+}
+
+std::string_view OpPaths::name_text(profile::StringId name) const {
+  const std::size_t of_trace = graph_.trace.strings.size();
+  return name < of_trace ? graph_.trace.text(name) : functions_[name - of_trace];
 }
 
 RowIndex OpPaths::captured_in(ActivityIndex i) const {
@@ -120,6 +188,10 @@ std::uint32_t OpPaths::child(std::uint32_t parent, profile::StringId name) {
 std::uint32_t OpPaths::of(ActivityIndex i) const {
   const RowIndex origin = origin_of(graph_, tree_, i);
   const std::uint32_t path = origin == kNoRow ? kNone : tree_.path_id(origin);
+  if (path == kNone && !spelled_.empty()) {
+    const std::uint32_t by_functions = spelled(i);
+    if (by_functions != kNone) return by_functions;
+  }
   if (replayed_.empty()) return path;
   const auto found = replayed_.find({graph_node_of(graph_, i), path});
   return found == replayed_.end() ? path : found->second;
@@ -133,7 +205,8 @@ std::uint32_t OpPaths::parent(std::uint32_t path) const {
 std::string OpPaths::text(std::uint32_t path) const {
   if (path < tree_.path_count()) return tree_.path_text(path);
   const auto& [above, name] = added_[path - tree_.path_count()];
-  return text(above) + '/' + RangeTree::path_part(graph_.trace.text(name));
+  const std::string part = RangeTree::path_part(name_text(name));
+  return above == kNone ? part : text(above) + '/' + part;
 }
 
 }  // namespace gprofml::analysis

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -29,6 +31,9 @@ profile::RowIndex origin_of(const DependencyGraph& graph, const RangeTree& tree,
 ///   keeps that range's name.
 /// Without a recorded capture a node has the path of the range that replays.
 ///
+/// Work that no range is around, neither at its launch nor at its capture, has the path that its
+/// call stack spells (function_ops.hpp), where one was recorded: that of the capture for a node.
+///
 /// Path ids below RangeTree::path_count() are that tree's; more are added behind them.
 class OpPaths {
  public:
@@ -49,6 +54,9 @@ class OpPaths {
     return tree_.path_count() + static_cast<std::uint32_t>(added_.size());
   }
 
+  /// Whether a path is of function names and not of ranges.
+  bool from_functions(std::uint32_t path) const;
+
   /// Whether the work has the path of where its node was captured, not that of its launch.
   bool captured(ActivityIndex i) const { return captured_in(i) != profile::kNoRow; }
 
@@ -56,6 +64,12 @@ class OpPaths {
   using Name = std::pair<std::uint32_t, profile::StringId>;  // of a path: the path above, a name
 
   profile::RowIndex captured_in(ActivityIndex i) const;
+  void find_replayed();
+  void find_stacks();
+  std::uint32_t spelled(ActivityIndex i) const;
+  std::uint32_t spell(profile::RowIndex frame, profile::StringId kernel);
+  profile::RowIndex frame_of(ActivityIndex i) const;
+  std::string_view name_text(profile::StringId name) const;
   void find_whole_graphs();
   std::uint32_t replayed(profile::RowIndex capture, std::uint32_t launch_path,
                          profile::RowIndex whole_graph);
@@ -67,6 +81,14 @@ class OpPaths {
   std::vector<Name> added_;
   std::map<Name, std::uint32_t> ids_;  // of the paths added, and of those below which some were
   std::map<std::pair<profile::RowIndex, std::uint32_t>, std::uint32_t> replayed_;
+
+  // Names of functions have ids behind those of the trace's strings.
+  std::vector<std::string> functions_;
+  std::map<std::string, profile::StringId, std::less<>> function_ids_;
+  std::vector<profile::RowIndex> frame_of_call_;  // by call; empty: no call stacks
+  std::vector<profile::RowIndex> frame_of_node_;
+  std::map<std::pair<profile::RowIndex, profile::StringId>, std::uint32_t>
+      spelled_;  // by frame and kernel
 };
 
 }  // namespace gprofml::analysis

@@ -1,10 +1,14 @@
 #include "libanalysis/hierarchy/op_statistics.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
+#include "libanalysis/hierarchy/kernel_family.hpp"
 #include "libanalysis/hierarchy/op_paths.hpp"
 
 namespace gprofml::analysis {
@@ -47,10 +51,43 @@ std::vector<OpStatistics> named_table(const OpPaths& paths, std::vector<OpStatis
   for (const std::uint32_t id : order) {
     OpStatistics& op = by_path[id];
     op.path = paths.text(id);
+    if (paths.from_functions(id)) {
+      op.source = OpSource::call_stack;
+      op.host_ns = profile::kUnknown;
+    }
     bytes += op.path.size();
     if (bytes > kMostPathBytes) break;
     table.push_back(std::move(op));
   }
+  return table;
+}
+
+/// Where nothing has a name: by what kind of work it is.
+std::vector<OpStatistics> by_kernel_family(const DependencyGraph& graph, const Window& window) {
+  std::map<std::string, OpStatistics> families;
+  std::set<std::pair<std::string_view, RowIndex>> counted;  // by family and launch
+  for (ActivityIndex i = 0; i < graph.work.size(); ++i) {
+    if (!inside(graph.work.start_ns[i], window)) continue;
+    const std::string family =
+        RangeTree::path_part(kernel_family(graph.work.kind[i], graph.work.name(graph.trace, i)));
+    const auto at = families.try_emplace(family).first;
+    OpStatistics& op = at->second;
+    const bool is_first =
+        !graph.work.linked(i) || counted.emplace(at->first, graph.work.call[i]).second;
+    if (is_first) ++op.count;
+    op.device_ns += graph.work.end_ns[i] - graph.work.start_ns[i];
+    ++op.kernels;
+  }
+  std::vector<OpStatistics> table;
+  for (auto& [name, op] : families) {
+    op.path = name;
+    op.source = OpSource::kernel_family;
+    op.host_ns = profile::kUnknown;
+    table.push_back(std::move(op));
+  }
+  std::stable_sort(table.begin(), table.end(), [](const OpStatistics& a, const OpStatistics& b) {
+    return a.device_ns > b.device_ns;
+  });
   return table;
 }
 
@@ -86,7 +123,8 @@ std::vector<OpStatistics> op_statistics(const DependencyGraph& graph, const Rang
       ++by_path[p].kernels;
     }
   }
-  return named_table(paths, by_path);
+  std::vector<OpStatistics> table = named_table(paths, by_path);
+  return table.empty() && graph.trace.ranges.size() == 0 ? by_kernel_family(graph, window) : table;
 }
 
 }  // namespace gprofml::analysis

@@ -18,6 +18,18 @@ std::string_view name_of(Bound bound) {
   return "unknown";
 }
 
+std::string_view name_of(OpSource source) {
+  switch (source) {
+    case OpSource::range:
+      return "range";
+    case OpSource::call_stack:
+      return "call_stack";
+    case OpSource::kernel_family:
+      break;
+  }
+  return "kernel_family";
+}
+
 std::string_view name_of(WindowKind kind) {
   switch (kind) {
     case WindowKind::steps:

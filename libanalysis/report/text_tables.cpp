@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -121,6 +122,7 @@ class OpTable {
   explicit OpTable(const std::vector<OpStatistics>& ops) {
     profile::Nanoseconds longest = 0;
     for (const OpStatistics& op : ops) {
+      sources_[static_cast<std::size_t>(op.source)] = true;
       ops_.push_back(&op);
       has_gpu_work_ = has_gpu_work_ || op.kernels > 0;
       longest = std::max({longest, op.host_ns, op.device_ns});
@@ -135,10 +137,13 @@ class OpTable {
   std::string text(std::size_t shown, const TextOptions& options) const {
     const std::string title =
         has_gpu_work_ ? "ops with all inside, by GPU time" : "ops with all inside, by host time";
-    std::string out = heading(line(title, "count", fmt::format("host {}", unit_.name),
+    const std::string named =
+        is_of(OpSource::kernel_family) ? "kernel families, by GPU time" : title;
+    std::string out = heading(line(named, "count", fmt::format("host {}", unit_.name),
                                    fmt::format("GPU {}", unit_.name), "GPU work"),
                               options) +
                       "\n";
+    out += names_note();
     for (std::size_t i = 0; i < shown; ++i) {
       const OpStatistics& op = *ops_[i];
       out += line("  " + shorten_path(printable(op.path), kNameWidth - 2), count_text(op.count),
@@ -152,7 +157,23 @@ class OpTable {
  private:
   static constexpr std::size_t kNameWidth = 40;
 
+  bool is_of(OpSource source) const { return sources_[static_cast<std::size_t>(source)]; }
+
+  /// What the names are, where they are not the program's ranges.
+  std::string names_note() const {
+    if (is_of(OpSource::kernel_family)) {
+      return "  (no ranges and no call stacks were recorded: grouped by what kernels are\n"
+             "  called; count: launches)\n";
+    }
+    if (!is_of(OpSource::call_stack)) return "";
+    return is_of(OpSource::range)
+               ? "  (host -: function names of call stacks, where no range is around a launch;\n"
+                 "  count: launches)\n"
+               : "  (by function names of call stacks, as there are no ranges; count: launches)\n";
+  }
+
   std::string time(profile::Nanoseconds ns) const {
+    if (ns == profile::kUnknown) return "-";
     return fixed(to_units(ns, unit_.scale()), unit_.decimals);
   }
 
@@ -165,6 +186,7 @@ class OpTable {
 
   std::vector<const OpStatistics*> ops_;
   bool has_gpu_work_ = false;
+  std::array<bool, 3> sources_{};
   TimeUnit unit_ = unit_for(0);
 };
 

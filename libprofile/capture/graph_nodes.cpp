@@ -41,6 +41,11 @@ const GraphNodes::Birth* GraphNodes::first_of_copies(std::uint64_t node) const {
   return nullptr;
 }
 
+std::uint64_t GraphNodes::first_node_of(RowIndex row) const {
+  const Birth* birth = first_of_copies(node_of_row_[row]);
+  return birth == nullptr ? 0 : node_of_row_[birth->row];
+}
+
 void GraphNodes::find_ops() {
   std::vector<ThreadMoment> moments(node_of_row_.size());
   for (std::size_t row = 0; row < moments.size(); ++row) {

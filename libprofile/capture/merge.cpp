@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -65,12 +66,31 @@ SpoolEnd end_of(const SpoolReader& reader, const ProcessFacts& facts) {
   return reader.in_use() ? SpoolEnd::still_running : SpoolEnd::abrupt;
 }
 
+Nanoseconds as_time(std::uint64_t ns) {
+  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<Nanoseconds>::max() / 8);
+  return static_cast<Nanoseconds>(std::min(ns, kMost));  // the file may say anything
+}
+
+RecordingCost cost_of(const spool::Cost& cost) {
+  return {as_time(cost.wall_ns), as_time(cost.callback_ns),
+          as_time(cost.writer_cpu_ns) + as_time(cost.flusher_cpu_ns),
+          as_time(cost.cupti_ns)};
+}
+
 /// Reads one spool; its trace has one process. Throws SpoolError.
-std::pair<Trace, MergedProcess> read_spool(const std::string& path, Progress& progress) {
+std::pair<Trace, MergedProcess> read_spool(const std::string& path, const MergeOptions& options,
+                                            Progress& progress) {
   SpoolReader reader(path);
   const std::string name = fs::path(path).filename().string();
   ProcessTranslator translator(name, reader.header());
   translator.expect(count_records(path));
+  translator.use_perf_map(
+      (fs::path(path).parent_path() / perf_map_name(reader.header().pid)).string());
+  if (options.complete_windows_from) {
+    const auto first = options.complete_windows_from->find(reader.header().pid);
+    translator.choose_windows(
+        first == options.complete_windows_from->end() ? 0 : first->second, true);
+  }
   MergedProcess merged;
   RecordedProcess& process = merged.process;
   while (reader.next_chunk()) {
@@ -88,6 +108,7 @@ std::pair<Trace, MergedProcess> read_spool(const std::string& path, Progress& pr
   process.end = end_of(reader, facts);
   process.bytes = reader.file_bytes();
   process.lost_bytes = reader.lost_bytes();
+  process.cost = cost_of(facts.cost);
   add_process_notes(facts, process, std::string(reader.damage()), trace);
   merged.facts = facts.facts;
   merged.status = facts.status;
@@ -188,6 +209,23 @@ void add_process_facts(const std::vector<MergedProcess>& merged, Trace& trace) {
   }
 }
 
+/// Over all processes; the wall time is the longest one's.
+void add_cost(const std::vector<MergedProcess>& merged, Trace& trace) {
+  RecordingCost sum;
+  for (const MergedProcess& process : merged) {
+    const RecordingCost& cost = process.process.cost;
+    sum.wall_ns = std::max(sum.wall_ns, cost.wall_ns);
+    sum.callback_ns += cost.callback_ns;
+    sum.own_cpu_ns += cost.own_cpu_ns;
+    sum.cupti_ns += cost.cupti_ns;
+  }
+  if (sum.wall_ns == 0) return;
+  trace.meta["cost_wall_ns"] = std::to_string(sum.wall_ns);
+  trace.meta["cost_callback_ns"] = std::to_string(sum.callback_ns);
+  trace.meta["cost_own_cpu_ns"] = std::to_string(sum.own_cpu_ns);
+  trace.meta["cost_cupti_ns"] = std::to_string(sum.cupti_ns);
+}
+
 void add_meta(const std::vector<MergedProcess>& merged, Trace& trace) {
   const auto first = std::min_element(
       merged.begin(), merged.end(),
@@ -204,6 +242,7 @@ void add_meta(const std::vector<MergedProcess>& merged, Trace& trace) {
     return fact != m.facts.end() && fact->second == "1";
   });
   if (simulated) set("simulated", "true");
+  add_cost(merged, trace);
   add_process_facts(merged, trace);
 }
 
@@ -286,7 +325,7 @@ Recording merge_spools(const std::string& folder, const MergeOptions& options) {
   };
   for (const std::string& path : paths) {
     try {
-      auto read = read_spool(path, progress);
+      auto read = read_spool(path, options, progress);
       if (did_nothing(read.first, read.second.process)) {
         idle.push_back(std::move(read));
       } else {

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "libprofile/capture/manifest.hpp"
+#include "libprofile/capture/perf_maps.hpp"
 #include "libprofile/spool/machine_records.hpp"
 
 namespace gprofml::profile {
@@ -104,7 +105,7 @@ SpoolFolder make_spool_folder(const std::string& output) {
 
 bool remove_spool_folder(const std::string& folder) {
   for (const std::string& name : names_in(folder)) {
-    if (ends_with(name, kSpoolSuffix)) unlink(in(folder, name).c_str());
+    if (ends_with(name, kSpoolSuffix) || is_perf_map(name)) unlink(in(folder, name).c_str());
   }
   unlink(in(folder, spool::kMachineName).c_str());
   // Last, so that what is left when this is interrupted can still be told as a spool folder.

@@ -21,7 +21,7 @@ std::string ProcessFacts::fact(const std::string& key) const {
 }
 
 ProcessTranslator::ProcessTranslator(const std::string& spool_name, const spool::FileHeader& header)
-    : pid_(header.pid), ranges_(trace_), graphs_(trace_) {
+    : pid_(header.pid), ranges_(trace_), graphs_(trace_), stacks_(trace_) {
   Process& process = trace_.processes.emplace_back();
   process.pid = header.pid;
   process.source = trace_.intern(spool_name);
@@ -62,6 +62,12 @@ void ProcessTranslator::take(const RecordView& view) {
       return pass<spool::Status>(view, &Self::take);
     case RecordKind::end:
       return pass<spool::End>(view, &Self::take);
+    case RecordKind::window:
+      return pass<spool::Window>(view, &Self::take);
+    case RecordKind::capture_event:
+      return pass<spool::CaptureEvent>(view, &Self::take);
+    case RecordKind::cost:
+      return pass<spool::Cost>(view, &Self::take);
     case RecordKind::device:
       return pass<spool::Device>(view, &Self::take);
     case RecordKind::context:
@@ -78,7 +84,6 @@ void ProcessTranslator::take(const RecordView& view) {
       return pass<spool::Copy>(view, &Self::take);
     case RecordKind::fill:
       return pass<spool::Fill>(view, &Self::take);
-    case RecordKind::api_call:
     case RecordKind::graph_launch:
       return pass<spool::GraphLaunch>(view, &Self::take);
     case RecordKind::memory_event:
@@ -87,6 +92,7 @@ void ProcessTranslator::take(const RecordView& view) {
       return pass<spool::MemoryPool>(view, &Self::take);
     case RecordKind::unified_memory:
       return pass<spool::UnifiedMemory>(view, &Self::take);
+    case RecordKind::api_call:
       return pass<spool::ApiCall>(view, &Self::take);
     case RecordKind::sync:
       return pass<spool::Sync>(view, &Self::take);
@@ -118,6 +124,12 @@ void ProcessTranslator::take(const RecordView& view) {
       return take_payload(view);
     case RecordKind::counter_sample:
       return take_sample(view);
+    case RecordKind::module:
+      return pass<spool::Module>(view, &Self::take);
+    case RecordKind::stack:
+      return take_stack(view);
+    case RecordKind::call_stack:
+      return pass<spool::CallStack>(view, &Self::take);
   }
   ++facts_.unknown_records;
 }
@@ -150,6 +162,18 @@ void ProcessTranslator::take_string(const RecordView& view) {
   } else {
     ++facts_.malformed_records;
   }
+}
+
+void ProcessTranslator::take(const spool::Module& record) {
+  stacks_.take(record, name_of(record.path));
+}
+
+void ProcessTranslator::take_stack(const RecordView& view) {
+  if (!stacks_.take(view)) ++facts_.malformed_records;
+}
+
+void ProcessTranslator::take(const spool::CallStack& record) {
+  stacks_.take(record);
 }
 
 void ProcessTranslator::take(const spool::LaunchConfig& record) {
@@ -203,6 +227,10 @@ void ProcessTranslator::take(const spool::Status& record) {
 
 void ProcessTranslator::take(const spool::End& record) {
   facts_.end_reason = record.reason;
+}
+
+void ProcessTranslator::take(const spool::Cost& record) {
+  facts_.cost = record;
 }
 
 // --- names -----------------------------------------------------------------------------------
@@ -259,6 +287,7 @@ Trace ProcessTranslator::finish() {
   place_streams();
   place_syncs();
   place_cuda_events();
+  fill_in_freed_bytes();
   ranges_.finish(facts_.last_ns);
   facts_.open_ranges = ranges_.open_ranges();
   facts_.unopened_ends = ranges_.unopened_ends();
@@ -269,8 +298,12 @@ Trace ProcessTranslator::finish() {
   facts_.conditional_nodes = graphs_.conditional_nodes();
   facts_.unknown_graph_nodes = graphs_.unknown_nodes();
   add_nccl_collectives(trace_);
+  stacks_.finish(graphs_);
+  for (const CallStacks::Note& note : stacks_.notes()) {
+    facts_.notes[{note.code, note.detail}] += static_cast<std::uint64_t>(note.count);
+  }
+  keep_windows();
   return std::move(trace_);
 }
 
 }  // namespace gprofml::profile
-  fill_in_freed_bytes();

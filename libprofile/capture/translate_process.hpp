@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "libprofile/capture/call_stacks.hpp"
 #include "libprofile/capture/graph_nodes.hpp"
 #include "libprofile/capture/id_map.hpp"
 #include "libprofile/capture/nvtx_counters.hpp"
@@ -25,6 +26,7 @@ struct ProcessFacts {
   std::map<std::string, std::string> facts;  ///< by key; the last value of each
   std::map<std::pair<std::string, std::string>, std::uint64_t> notes;  ///< by code and detail
   spool::Status status{};                                              ///< the last one
+  spool::Cost cost{};                                                  ///< the last one
   spool::EndReason end_reason{};                                       ///< 0: no End record
   std::int64_t clock_steps = 0;  ///< CLOCK_REALTIME was set by more than 1 ms
   Nanoseconds largest_clock_step_ns = 0;
@@ -36,6 +38,9 @@ struct ProcessFacts {
   std::int64_t undecoded_values = 0;   ///< of NVTX payloads and counters
   std::int64_t open_ranges = 0;
   std::int64_t unopened_ends = 0;
+  bool is_windowed = false;  ///< only windows were recorded
+  std::int64_t windows = 0;
+  std::int64_t work_outside_windows = 0;  ///< kept by the recorder to be sure, and left out here
   std::int64_t conditional_nodes = 0;    ///< of CUDA graphs
   std::int64_t unknown_graph_nodes = 0;  ///< that ran; no record tells of their making
   Nanoseconds last_ns = 0;  ///< the last moment any record tells of
@@ -52,11 +57,21 @@ class ProcessTranslator {
   ProcessTranslator(const ProcessTranslator&) = delete;
   ProcessTranslator& operator=(const ProcessTranslator&) = delete;
 
+  /// Names for code made at run time: a map as perf reads them. Before the first record.
+  void use_perf_map(const std::string& path) { stacks_.use_perf_map(path); }
+
   /// Makes room for what is to come. Before the first record.
   void expect(const RecordCounts& counts) { reserve_rows(counts, trace_); }
 
   /// Takes all records of a chunk.
   void take(RecordCursor records);
+
+  /// Leaves out what belongs to windows of a lower index, and to windows that are not complete.
+  /// Before `finish`.
+  void choose_windows(std::uint32_t first, bool complete_only) {
+    first_window_ = first;
+    complete_windows_only_ = complete_only;
+  }
 
   /// Joins what needs the whole file: correlations, events, ranges, graph nodes. Not canonical.
   Trace finish();
@@ -70,13 +85,19 @@ class ProcessTranslator {
 
   // dictionaries and facts
   void take_fact(const RecordView& view);
+  void take_stack(const RecordView& view);
   void take_string(const RecordView& view);
   void take(const spool::LaunchConfig& record);
   void take(const spool::Thread& record);
+  void take(const spool::Module& record);
   void take(const spool::Domain& record);
   void take(const spool::Note& record);
   void take(const spool::Status& record);
   void take(const spool::End& record);
+  void take(const spool::Cost& record);
+  void take(const spool::Window& record);
+  void take(const spool::CaptureEvent& record);
+  void keep_windows();
 
   // where work runs
   void take(const spool::Device& record);
@@ -89,20 +110,21 @@ class ProcessTranslator {
   void take(const spool::ShortKernel& record);
   void take(const spool::Copy& record);
   void take(const spool::Fill& record);
+  void take(const spool::GraphLaunch& record);
   void take(const spool::ApiCall& record);
   void take(const spool::Sync& record);
   void take(const spool::CudaEvent& record);
   void take(const spool::Overhead& record);
+  void take(const spool::MemoryEvent& record);
+  void take(const spool::MemoryPool& record);
+  void take(const spool::UnifiedMemory& record);
   void take(const spool::GraphNode& record);
   void take(const spool::GraphEdge& record);
-  void take(const spool::GraphLaunch& record);
+  void take(const spool::CallStack& record);
   void take_push(const RecordView& view);
   void take_mark(const RecordView& view);
   void take(const spool::RangePop& record);
   void take_start(const RecordView& view);
-  void take(const spool::MemoryEvent& record);
-  void take(const spool::MemoryPool& record);
-  void take(const spool::UnifiedMemory& record);
   void take(const spool::RangeEnd& record);
   void take(const spool::Category& record);
   void take_schema(const RecordView& view);
@@ -132,6 +154,8 @@ class ProcessTranslator {
   void place_syncs();
   void place_cuda_events();
   void join_events();
+  void fill_in_freed_bytes();
+  RowIndex device_known_as(std::uint32_t id);
   RowIndex stream_known_as(std::uint32_t context, std::uint32_t id);
 
   struct SyncPlace {
@@ -139,10 +163,12 @@ class ProcessTranslator {
     std::uint32_t stream;
     std::uint64_t event_sync;
   };
-  void fill_in_freed_bytes();
-  RowIndex device_known_as(std::uint32_t id);
 
   std::uint32_t pid_;
+  bool is_windowed_ = false;  ///< only what is in windows is recorded
+  std::uint32_t first_window_ = 0;
+  bool complete_windows_only_ = false;
+  std::map<std::uint32_t, spool::Window> windows_;  // by index, as last said
   Trace trace_;
   ProcessFacts facts_;
   NvtxRanges ranges_;
@@ -150,6 +176,7 @@ class ProcessTranslator {
   NvtxCounters counters_{trace_, layouts_};
   std::vector<PayloadValue> payload_values_;  // of one payload
   GraphNodes graphs_;
+  CallStacks stacks_;
 
   IdMap strings_, kernel_names_, call_names_, configs_, threads_, domains_, devices_;
   std::unordered_map<std::uint32_t, StringId> copy_names_, overhead_names_;
@@ -161,7 +188,7 @@ class ProcessTranslator {
   std::vector<spool::CudaEvent> cuda_events_;          // as recorded
   std::vector<std::uint64_t> event_sync_of_event_;     // beside Trace::cuda_events
   std::vector<std::uint64_t> context_event_of_event_;  // the same: context and event id
-  IdMap place_ids_;  // rows of places_
+  IdMap place_ids_;                                    // rows of places_
   std::vector<spool::Place> places_;
   std::uint64_t last_stream_key_ = 0;
   RowIndex last_stream_ = kNoRow;

@@ -15,8 +15,7 @@ namespace {
 /// Takes a hexadecimal number and the blank behind it off the front.
 bool take_number(std::string_view& line, std::uint64_t& number) {
   if (line.substr(0, 2) == "0x") line.remove_prefix(2);
-  const auto [end, error] =
-      std::from_chars(line.data(), line.data() + line.size(), number, 16);
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number, 16);
   if (error != std::errc() || end == line.data() + line.size() || *end != ' ') return false;
   line.remove_prefix(static_cast<std::size_t>(end - line.data()) + 1);
   return true;

@@ -134,9 +134,9 @@ int frame(Dwfl_Frame* frame, void* image) {
 }
 
 template <typename Image>
-constexpr Dwfl_Thread_Callbacks kCallbacks = {next_thread<Image>, get_thread<Image>,
-                                              memory_read<Image>, set_registers<Image>,
-                                              nullptr,            nullptr};
+constexpr Dwfl_Thread_Callbacks kCallbacks = {
+    next_thread<Image>,   get_thread<Image>, memory_read<Image>,
+    set_registers<Image>, nullptr,           nullptr};
 
 }  // namespace dwfl_calls
 

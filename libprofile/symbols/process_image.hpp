@@ -40,8 +40,8 @@ struct SavedStack {
 /// A function as far as it can be told. Never a guess: of a file that is gone, or is not the one
 /// that was mapped (another build id; without one another size or time), only where in it.
 struct CodeName {
-  std::string function;  ///< demangled; empty: not known
-  std::string module;    ///< path as mapped, or a Python function's file; empty: none
+  std::string function;      ///< demangled; empty: not known
+  std::string module;        ///< path as mapped, or a Python function's file; empty: none
   std::int64_t offset = -1;  ///< in the module's file, where the function is not known; -1: none
 };
 

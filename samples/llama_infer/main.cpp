@@ -95,6 +95,7 @@ bool compare(const Generation& gpu, const Generation& cpu) {
 }
 
 int run(Options options) {
+  ranges_are_made = options.ranges;
   if (!options.cpu) {
     if (const std::string problem = gpu_problem(); !problem.empty()) {
       std::fprintf(stderr, "llama_infer: no CUDA device found (%s); --cpu works without one\n",

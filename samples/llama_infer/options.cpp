@@ -90,6 +90,7 @@ std::map<std::string, std::function<void()>> actions_on(Options& options, Reader
       {"--graph", set_flag(options.graph)},
       {"--cpu", set_flag(options.cpu)},
       {"--verify", set_flag(options.verify)},
+      {"--no-ranges", [&options, &reader] { options.ranges = !reader.flag(); }},
       {"--help", set_flag(options.help)},
   };
 }
@@ -149,6 +150,7 @@ const char* const kHelp =
     "  --graph             capture the decode step in a CUDA graph and replay it\n"
     "  --cpu               compute on the host, without any GPU\n"
     "  --verify            compute on both and compare the tokens\n"
+    "  --no-ranges         make no NVTX ranges, as most programs\n"
     "  --help              this text\n"
     "\n"
     "Exit code 0: done; 1: no GPU, a CUDA error or different tokens; 2: bad command line or "

@@ -25,6 +25,7 @@ struct Options {
   bool graph = false;
   bool cpu = false;
   bool verify = false;
+  bool ranges = true;
   bool help = false;
 
   int positions() const { return prompt_length + output_length; }

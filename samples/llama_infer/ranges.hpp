@@ -8,12 +8,15 @@
 
 namespace llama_infer {
 
+/// Whether there are any. Set once, before the first.
+inline bool ranges_are_made = true;
+
 /// Names that are made at run time and come up in each step: registered once, so that no text is
 /// handed to the tool again.
 class RegisteredName {
  public:
   explicit RegisteredName(const std::string& name)
-      : handle_(nvtxDomainRegisterStringA(nullptr, name.c_str())) {}
+      : handle_(ranges_are_made ? nvtxDomainRegisterStringA(nullptr, name.c_str()) : nullptr) {}
   nvtxStringHandle_t handle() const { return handle_; }
 
  private:
@@ -31,8 +34,11 @@ inline std::vector<RegisteredName> layer_names(int layers) {
 /// A range of the calling thread, from construction to destruction.
 class Range {
  public:
-  explicit Range(const char* name) { nvtxRangePushA(name); }
+  explicit Range(const char* name) {
+    if (ranges_are_made) nvtxRangePushA(name);
+  }
   explicit Range(const RegisteredName& name) {
+    if (!ranges_are_made) return;
     nvtxEventAttributes_t attributes{};
     attributes.version = NVTX_VERSION;
     attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
@@ -40,7 +46,9 @@ class Range {
     attributes.message.registered = name.handle();
     nvtxRangePushEx(&attributes);
   }
-  ~Range() { nvtxRangePop(); }
+  ~Range() {
+    if (ranges_are_made) nvtxRangePop();
+  }
   Range(const Range&) = delete;
   Range& operator=(const Range&) = delete;
 };
