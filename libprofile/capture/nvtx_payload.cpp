@@ -447,6 +447,11 @@ class Decoder {
     if (layout.type == kStatic && layout.static_bytes != 0 && layout.static_bytes <= bytes.size()) {
       return layout.static_bytes;
     }
+    if (layout.type == kStatic) {
+      // With the padding at its end, as in an array of it.
+      const auto whole = shape_of(layout, depth);
+      if (whole && whole->bytes <= bytes.size()) return whole->bytes;
+    }
     if (!is_at_known) return std::nullopt;
     return at;
   }
