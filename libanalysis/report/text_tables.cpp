@@ -162,8 +162,8 @@ class OpTable {
   /// What the names are, where they are not the program's ranges.
   std::string names_note() const {
     if (is_of(OpSource::kernel_family)) {
-      return "  (no ranges and no call stacks were recorded: grouped by what kernels are\n"
-             "  called; count: launches)\n";
+      return "  (no ranges and no call stacks were recorded: kinds of kernels, told by their\n"
+             "  names; count: launches)\n";
     }
     if (!is_of(OpSource::call_stack)) return "";
     return is_of(OpSource::range)

@@ -14,8 +14,11 @@ namespace {
 /// An ELF file that is open for reading; `elf` is nullptr when it cannot be.
 class OpenElf {
  public:
-  explicit OpenElf(const std::string& path)
-      : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  explicit OpenElf(const std::string& path) {
+    // The path is what a spool says, and to open a device may already do something.
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+    file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file_ < 0) return;
     ::elf_version(EV_CURRENT);
     elf_ = ::elf_begin(file_, ELF_C_READ_MMAP, nullptr);
@@ -31,7 +34,7 @@ class OpenElf {
   int file() const { return file_; }
 
  private:
-  int file_;
+  int file_ = -1;
   Elf* elf_ = nullptr;
 };
 

@@ -4,6 +4,7 @@
 The programs plant chains of functions (stacks.cu), compiled with frame pointers and without them.
 """
 
+import json
 import os
 import pathlib
 import shutil
@@ -201,7 +202,6 @@ class Ops(StacksTest):
         self.assertIn("function names of call stacks", text)
 
     def paths(self):
-        import json
         done = self.call(GPROF_ML, "analyze", "run.db", "--format", "json", "--window", "all")
         self.ops = {op["path"]: op for op in json.loads(done.stdout)["ops"]}
         return self.ops
@@ -223,6 +223,72 @@ class Ops(StacksTest):
         self.assertIn("GEMM, GEMV", paths)
         text = self.call(GPROF_ML, "analyze", "run.db").stdout
         self.assertIn("kernel families, by GPU time", text)
+
+
+MODEL = """
+import ctypes
+
+cudart = ctypes.CDLL("libcudart.so.{major}")
+memory = ctypes.c_void_p()
+
+
+def attention():
+    cudart.cudaMemset(memory, 0, 4096)
+
+
+class Model:
+    def forward(self):
+        attention()
+
+
+def train():
+    assert cudart.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4096)) == 0
+    Model().forward()
+    cudart.cudaDeviceSynchronize()
+
+
+train()
+"""
+
+
+def python_with_perf_maps():
+    """A Python >= 3.12 that writes perf maps, None where there is none."""
+    names = [shutil.which(f"python3.{minor}") for minor in range(12, 20)]
+    names += sorted(pathlib.Path.home().glob(".pyenv/versions/3.1[2-9]*/bin/python3"))
+    for name in [sys.executable, *filter(None, names)]:
+        done = subprocess.run([str(name), "-X", "perf", "-c", "import sys; sys.exit(77 if "
+                               "getattr(sys, 'is_stack_trampoline_active', bool)() else 0)"],
+                              capture_output=True, check=False)
+        if done.returncode == 77:
+            return name
+    return None
+
+
+class Python(StacksTest):
+    def test_python_functions(self):
+        python = python_with_perf_maps()
+        if python is None:
+            self.skipTest(f"no Python >= 3.12 here (this is {sys.version.split()[0]}): its functions "
+                          "are tested with planted maps only (test_symbols)")
+        (runtime,) = (BUILD / "lib/simgpu").glob("libcudart.so.*")
+        model = self.folder / "model.py"
+        model.write_text(MODEL.replace("{major}", runtime.suffix[1:]))
+        self.record(python, model, options=("--python",))
+        ((frame,),) = self.query("SELECT frame FROM call_stack_named WHERE call_name LIKE 'cudaMemset%'")
+        rows = {row[0]: row[1:] for row in
+                self.query("SELECT id, parent, function, module FROM stack_frame_named")}
+        own = []
+        while frame is not None:
+            parent, function, module = rows[frame]
+            if module == str(model):
+                own.append(function)
+            frame = parent
+        self.assertEqual(own[:3], ["attention", "Model.forward", "train"])
+        done = self.call(GPROF_ML, "analyze", "run.db", "--format", "json", "--window", "all")
+        self.assertIn("train/Model.forward/attention",
+                      {op["path"] for op in json.loads(done.stdout)["ops"]})
+        # What is kept beside the spools goes with them.
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["model.py", "run.db"])
 
 
 if __name__ == "__main__":
