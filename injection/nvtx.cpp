@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
@@ -45,22 +46,29 @@ void count_unopened() {
   }
 }
 
+/// In place of Extras where there are none: ranges without them, nearly all, must not pay for it.
+struct NoExtras {};
+constexpr NoExtras kNoExtras;
+
 std::size_t padded(std::size_t bytes) {
   return (bytes + 7) & ~std::size_t{7};
 }
 
 /// Puts a push, mark or start into the ring; false when it is full. The time is taken last, so that
 /// what we do here is not in the range.
+template <class MaybeExtras>
 bool put_named(EventRing& ring, EventKind kind, const Domain& domain, std::uint64_t range,
-               std::uint32_t category, const Text& text, const Extras* extras) {
+               std::uint32_t category, const Text& text, const MaybeExtras& extras) {
+  constexpr bool kHasExtras = std::is_same_v<MaybeExtras, Extras>;
   const std::size_t text_end = sizeof(NamedEvent) + padded(text.size);
-  const std::size_t bytes = text_end + (extras != nullptr ? extras->bytes() : 0);
+  std::size_t bytes = text_end;
+  if constexpr (kHasExtras) bytes += extras.bytes();
   auto* event = static_cast<NamedEvent*>(ring.reserve(bytes, ring.headroom_to_open()));
   if (event == nullptr) return false;
   event->header = {static_cast<std::uint32_t>(bytes), kind, text.kind};
-  if (extras != nullptr) {
+  if constexpr (kHasExtras) {
     event->header.has_extras = 1;
-    extras->copy_to(reinterpret_cast<unsigned char*>(event) + text_end);
+    extras.copy_to(reinterpret_cast<unsigned char*>(event) + text_end);
   }
   event->range = range;
   event->domain = &domain;
@@ -105,8 +113,9 @@ bool take_lost(Nesting& nesting, std::uint32_t level) {
   return lost;
 }
 
+template <class MaybeExtras = NoExtras>
 int push(const Domain& domain, std::uint32_t category, const Text& text,
-         const Extras* extras = nullptr) {
+         const MaybeExtras& extras = kNoExtras) {
   EventRing* ring = thread_ring();
   if (ring == nullptr) return NVTX_NO_PUSH_POP_TRACKING;
   if (domain.id >= kMostDomains) {
@@ -140,7 +149,8 @@ void put_payloads(EventRing& ring, const Domain& domain, std::uint64_t range,
   ring.commit(bytes);
 }
 
-int pop(const Domain& domain, const Extras* extras = nullptr) {
+template <class MaybeExtras = NoExtras>
+int pop(const Domain& domain, const MaybeExtras& extras = kNoExtras) {
   const std::int64_t time_ns = now_ns();
   EventRing* ring = thread_ring();
   if (ring == nullptr || domain.id >= kMostDomains) return NVTX_NO_PUSH_POP_TRACKING;
@@ -154,7 +164,7 @@ int pop(const Domain& domain, const Extras* extras = nullptr) {
     count_lost();
     return static_cast<int>(level);
   }
-  if (extras != nullptr) put_payloads(*ring, domain, 0, *extras);
+  if constexpr (std::is_same_v<MaybeExtras, Extras>) put_payloads(*ring, domain, 0, extras);
   --ring->open_pushes;
   // The push made sure that there is room.
   put_closing(*ring, EventKind::pop, domain, 0, time_ns, 0);
@@ -162,8 +172,9 @@ int pop(const Domain& domain, const Extras* extras = nullptr) {
   return static_cast<int>(level);
 }
 
+template <class MaybeExtras = NoExtras>
 void mark(const Domain& domain, std::uint32_t category, const Text& text,
-          const Extras* extras = nullptr) {
+          const MaybeExtras& extras = kNoExtras) {
   EventRing* ring = thread_ring();
   if (ring == nullptr) return;
   if (domain.id >= kMostDomains ||
@@ -173,8 +184,9 @@ void mark(const Domain& domain, std::uint32_t category, const Text& text,
   after_commit(*ring);
 }
 
+template <class MaybeExtras = NoExtras>
 nvtxRangeId_t start(const Domain& domain, std::uint32_t category, const Text& text,
-                    const Extras* extras = nullptr) {
+                    const MaybeExtras& extras = kNoExtras) {
   EventRing* ring = thread_ring();
   if (ring == nullptr) return kLostRange;
   std::uint64_t range = ring->next_range();
@@ -187,13 +199,16 @@ nvtxRangeId_t start(const Domain& domain, std::uint32_t category, const Text& te
   return range;
 }
 
-void end(const Domain& domain, nvtxRangeId_t range, const Extras* extras = nullptr) {
+template <class MaybeExtras = NoExtras>
+void end(const Domain& domain, nvtxRangeId_t range, const MaybeExtras& extras = kNoExtras) {
   const std::int64_t time_ns = now_ns();
   EventRing* ring = thread_ring();
   if (ring == nullptr) return;
   if (range == 0) return count_unopened();  // no start ever returned it
   const bool is_lost = (range & kLostRange) != 0 || domain.id >= kMostDomains;
-  if (!is_lost && extras != nullptr) put_payloads(*ring, domain, range, *extras);
+  if constexpr (std::is_same_v<MaybeExtras, Extras>) {
+    if (!is_lost) put_payloads(*ring, domain, range, extras);
+  }
   if (is_lost ||
       !put_closing(*ring, EventKind::end, domain, range, time_ns, ring->headroom_to_end())) {
     count_lost();
@@ -260,9 +275,8 @@ auto with_message(const nvtxEventAttributes_t& attributes, Use use) {
 template <class Use>
 __attribute__((noinline)) auto with_extras(const nvtxEventAttributes_t& attributes, Use use) {
   const Extras extras(attributes);
-  return with_message(attributes, [&](const Text& text) {
-    return use(attributes.category, text, extras.empty() ? nullptr : &extras);
-  });
+  return with_message(attributes,
+                      [&](const Text& text) { return use(attributes.category, text, extras); });
 }
 
 /// Calls `use(category, Text, extras)` with what the attributes say.
@@ -270,7 +284,6 @@ template <class Use>
 auto with_attributes(const nvtxEventAttributes_t* attributes, Use use) {
   constexpr std::size_t kNeeded =
       offsetof(nvtxEventAttributes_t, message) + sizeof(nvtxMessageValue_t);
-  constexpr const Extras* kNoExtras = nullptr;
   if (attributes == nullptr || attributes->size < kNeeded) return use(0u, Text{}, kNoExtras);
   if (attributes->colorType != NVTX_COLOR_UNKNOWN ||
       attributes->payloadType != NVTX_PAYLOAD_UNKNOWN) {
@@ -284,7 +297,7 @@ auto with_attributes(const nvtxEventAttributes_t* attributes, Use use) {
 
 int domain_range_push_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
   return with_attributes(attributes,
-                         [domain](std::uint32_t category, const Text& text, const Extras* extras) {
+                         [domain](std::uint32_t category, const Text& text, const auto& extras) {
                            return push(domain_of(domain), category, text, extras);
                          });
 }
@@ -306,7 +319,7 @@ int range_pop() {
 
 void domain_mark_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
   with_attributes(attributes,
-                  [domain](std::uint32_t category, const Text& text, const Extras* extras) {
+                  [domain](std::uint32_t category, const Text& text, const auto& extras) {
                     mark(domain_of(domain), category, text, extras);
                   });
 }
@@ -323,7 +336,7 @@ void mark_w(const wchar_t* message) {
 nvtxRangeId_t domain_range_start_ex(nvtxDomainHandle_t domain,
                                     const nvtxEventAttributes_t* attributes) {
   return with_attributes(attributes,
-                         [domain](std::uint32_t category, const Text& text, const Extras* extras) {
+                         [domain](std::uint32_t category, const Text& text, const auto& extras) {
                            return start(domain_of(domain), category, text, extras);
                          });
 }
@@ -419,19 +432,19 @@ void replace(const NvtxExportTableCallbacks& callbacks, NvtxCallbackModule modul
 }  // namespace
 
 int push_with(nvtxDomainHandle_t domain, const Extras& extras) {
-  return push(domain_of(domain), 0, Text{}, &extras);
+  return push(domain_of(domain), 0, Text{}, extras);
 }
 int pop_with(nvtxDomainHandle_t domain, const Extras& extras) {
-  return pop(domain_of(domain), &extras);
+  return pop(domain_of(domain), extras);
 }
 void mark_with(nvtxDomainHandle_t domain, const Extras& extras) {
-  mark(domain_of(domain), 0, Text{}, &extras);
+  mark(domain_of(domain), 0, Text{}, extras);
 }
 nvtxRangeId_t start_with(nvtxDomainHandle_t domain, const Extras& extras) {
-  return start(domain_of(domain), 0, Text{}, &extras);
+  return start(domain_of(domain), 0, Text{}, extras);
 }
 void end_with(nvtxDomainHandle_t domain, nvtxRangeId_t range, const Extras& extras) {
-  end(domain_of(domain), range, &extras);
+  end(domain_of(domain), range, extras);
 }
 
 void attach_to_nvtx(const void* (*get_export_table)(std::uint32_t)) {

@@ -31,8 +31,6 @@ class Extras {
   Extras(const Extras&) = delete;
   Extras& operator=(const Extras&) = delete;
 
-  bool empty() const { return !has_color_ && parts_ == 0; }
-
   /// Length in a ring, a multiple of 8.
   std::size_t bytes() const { return bytes_; }
   void copy_to(unsigned char* target) const;
