@@ -33,6 +33,10 @@ RECORDS = {
         "realtime_ns monotonic_ns cupti_ns cupti_dropped discarded ranges_lost unknown_records "
         "incomplete_records writer_cpu_ns"),
     8: ("end", "<qII", "time_ns reason _"),
+    9: ("category", "<IIII", "domain id name _"),
+    10: ("payload_schema", "<QQQIIIIII",
+         "id static_bytes flags domain name type pack_align entries _"),
+    11: ("counter", "<QQQIIII", "id schema flags domain name description unit"),
     16: ("device", "<II16s16sQIIII",
          "id name uuid mig_uuid memory_bytes multiprocessors compute_major compute_minor _"),
     17: ("context", "<IIII", "id device null_stream _"),
@@ -61,6 +65,8 @@ RECORDS = {
     50: ("range_start", "<qQIIII", "time_ns id tid domain name category"),
     51: ("range_end", "<qQII", "time_ns id tid domain"),
     52: ("mark", "<qIIII", "time_ns tid domain name category"),
+    57: ("payload", "<QQIIIIII", "schema range of tid domain data_bytes whole_bytes _"),
+    58: ("counter_sample", "<qQQIIII", "time_ns counter value form tid domain data_bytes"),
 }
 LAYOUTS = {number: (kind, struct.Struct(fields), names.split())
            for number, (kind, fields, names) in RECORDS.items()}
