@@ -11,7 +11,8 @@
 namespace gprofml::injection {
 namespace {
 
-// Only where nodes are recorded: else a graph's making would cost and tell nothing.
+// Where launches are recorded, also of graphs as a whole: what is launched while a graph is
+// captured does not run, and only the node that it makes tells.
 constexpr CUpti_CallbackIdResource kGraphCallbacks[] = {
     CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
     CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
@@ -143,7 +144,7 @@ void enable_callbacks(CuptiSession& session) {
     session.recorder->mailbox.note("callback_not_enabled", detail);
   };
   enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, "modules");
-  if (session.recorder->options.records(spool::kGraphNodes)) {
+  if (session.recorder->options.records(spool::kGraphNodes | spool::kLaunches | spool::kAllCalls)) {
     for (const auto id : kGraphCallbacks) enable(CUPTI_CB_DOMAIN_RESOURCE, id, "graphs");
   }
   for (const auto id : kStateCallbacks) enable(CUPTI_CB_DOMAIN_STATE, id, "state of CUPTI");
