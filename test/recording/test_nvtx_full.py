@@ -71,7 +71,8 @@ class Nvtx(RecordingTest):
         values = {row: self.query("said", "SELECT key, value FROM range_payload_named WHERE range = "
                                   f"{row} ORDER BY id") for row, _, _ in rows}
         (push, push_kind, _), (mark, _, is_mark), (start, start_kind, _) = rows
-        self.assertEqual((push_kind, is_mark, start_kind), (2, 1, 3))
+        self.assertEqual((push_kind, is_mark, start_kind),
+                         ("push_pop", 1, "start_end"))
         self.assertEqual(values[push], begun + [("payload", "42")])
         self.assertEqual(values[mark], begun)
         self.assertEqual(values[start], begun + [("payload", "42")])
