@@ -14,10 +14,12 @@
 #include "apps/gprof-ml/message.hpp"
 #include "apps/gprof-ml/not_empty.hpp"
 #include "apps/gprof-ml/output.hpp"
+#include "apps/gprof-ml/record_flags.hpp"
 #include "libprofile/capture/environment.hpp"
 #include "libprofile/capture/manifest.hpp"
 #include "libprofile/capture/merge.hpp"
 #include "libprofile/capture/output_name.hpp"
+#include "libprofile/capture/record_options.hpp"
 #include "libprofile/capture/recording_recipe.hpp"
 #include "libprofile/capture/spool_folder.hpp"
 
@@ -31,6 +33,7 @@ struct EnvArguments {
   bool kubernetes = false;
   bool slurm = false;
   std::string folder;
+  profile::RecordOptions recording;
 };
 
 profile::RecipeForm form_of(const EnvArguments& arguments) {
@@ -73,10 +76,11 @@ std::string new_folder() {
 
 /// So that the folder is known for a recording's before the first process has written to it. One
 /// that is there is left alone: several programs may record into one folder.
-void write_manifest(const std::string& folder) {
+void write_manifest(const std::string& folder, const std::string& options) {
   if (profile::read_manifest(folder)) return;
   profile::Manifest manifest;
   manifest.tool_version = GPROFML_VERSION;
+  manifest.options = options;
   manifest.host = profile::host_name();
   manifest.start_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
                           std::chrono::system_clock::now().time_since_epoch())
@@ -104,7 +108,8 @@ int env(const EnvArguments& arguments) {
   profile::RecordingRecipe recipe;
   recipe.library = library.path;
   recipe.folder = arguments.folder.empty() ? new_folder() : named_folder(arguments.folder);
-  write_manifest(recipe.folder);
+  recipe.options = profile::options_text(arguments.recording);
+  write_manifest(recipe.folder, recipe.options);
   chmod(recipe.folder.c_str(), rights_for(form));
   if (form == profile::RecipeForm::shell || form == profile::RecipeForm::slurm) {
     recipe.variables = free_variables(recipe.library, recipe.folder);
@@ -137,6 +142,7 @@ void add_env(CLI::App& cli, Action& action) {
                    "run.db.spool-… here)")
       ->check(not_empty())
       ->type_name("FOLDER");
+  add_record_flags(*command, arguments->recording);
   command->callback([arguments, &action] { action = [arguments] { return env(*arguments); }; });
 }
 

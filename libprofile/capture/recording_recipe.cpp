@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "libprofile/capture/environment.hpp"
+#include "libprofile/spool/options.hpp"
 
 namespace gprofml::profile {
 namespace {
@@ -11,10 +12,13 @@ constexpr char kLibraryInside[] = "/opt/gprof-ml/libgprofml_injection.so";
 constexpr char kFolderInside[] = "/opt/gprof-ml/spool";
 
 /// The variables as they are to be inside a container, whatever is set outside.
-std::map<std::string, std::string> variables_inside() {
-  return recording_environment(kLibraryInside, kFolderInside,
-                               [](const char*) { return static_cast<const char*>(nullptr); })
-      .variables;
+std::map<std::string, std::string> variables_inside(const RecordingRecipe& recipe) {
+  std::map<std::string, std::string> variables =
+      recording_environment(kLibraryInside, kFolderInside, [](const char*) {
+        return static_cast<const char*>(nullptr);
+      }).variables;
+  if (!recipe.options.empty()) variables[spool::kOptionsVariable] = recipe.options;
+  return variables;
 }
 
 std::string collect_command(const RecordingRecipe& recipe) {
@@ -25,6 +29,9 @@ std::string exports(const RecordingRecipe& recipe) {
   std::string out;
   for (const auto& [name, value] : recipe.variables) {
     out += fmt::format("export {}={}\n", name, shell_word(value));
+  }
+  if (!recipe.options.empty()) {
+    out += fmt::format("export {}={}\n", spool::kOptionsVariable, shell_word(recipe.options));
   }
   return out;
 }
@@ -44,8 +51,8 @@ std::string docker_text(const RecordingRecipe& recipe) {
   };
   mount(recipe.library, kLibraryInside, ":ro");
   mount(recipe.folder, kFolderInside, "");
-  for (const auto& [name, value] : variables_inside()) {
-    options += fmt::format("  -e {}={} \\\n", name, value);
+  for (const auto& [name, value] : variables_inside(recipe)) {
+    options += fmt::format("  -e {} \\\n", shell_word(name + "=" + value));
   }
   return fmt::format(
       "# Put image, program and your own options into this. Images need glibc (Alpine has none).\n"
@@ -66,7 +73,7 @@ std::string yaml_text(const std::string& text) {
 
 std::string kubernetes_text(const RecordingRecipe& recipe) {
   std::string variables;
-  for (const auto& [name, value] : variables_inside()) {
+  for (const auto& [name, value] : variables_inside(recipe)) {
     variables += fmt::format("        - name: {}\n          value: {}\n", name, yaml_text(value));
   }
   return fmt::format(

@@ -13,6 +13,7 @@ struct RecordingRecipe {
   std::string library;                           ///< the recorder; absolute
   std::string folder;                            ///< the spools; absolute
   std::map<std::string, std::string> variables;  ///< for programs outside a container
+  std::string options;  ///< what is recorded, as options_text has it; empty: the default
 };
 
 /// Text to paste, with comments that say where. In containers library and folder have paths of

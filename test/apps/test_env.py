@@ -94,11 +94,18 @@ class Env(unittest.TestCase):
         text = self.env("--k8s", "-o", "spools").stdout
         names = re.findall(r"- name: (\S+)\n +value: (\".*\")", text)
         values = {name: json.loads(value) for name, value in names}
-        self.assertEqual(set(values), OURS - {"GPROFML_INJECTION"})
+        self.assertLessEqual(OURS - {"GPROFML_INJECTION"}, set(values))
         for name in ("gprof-ml-recorder", "gprof-ml-spool"):
             self.assertEqual(len(re.findall(f"name: {name}$", text, re.M)), 2, text)
         self.assertEqual(text.count(f"mountPath: {values['GPROFML_SPOOL_DIR']}\n"), 1)
         self.assertIn(f'path: "{self.folder / "spools"}"\n', text)
+
+    def test_what_is_recorded(self):
+        text = self.env("-o", "spools", "--level", "0").stdout
+        self.call("sh", "-c", f"{text}\n{PROGRAM}")
+        self.collect(text)
+        self.assertEqual(self.events("run.db")[0], [])
+        self.assertGreater(len(self.events("run.db")[2]), 10)
 
     def test_collected_before_anything_ran(self):
         text = self.env("-o", "spools").stdout

@@ -3,8 +3,10 @@
 //   loops gemm|short|graph SECONDS
 //
 // gemm:  4 large matrix products a step; short: 200 kernels of a few microseconds a step; graph:
-// the same 200 as one graph launch. Each step ends with a synchronisation. Prints one JSON object.
+// the same 200 as one graph launch. Each step is an NVTX range and ends with a synchronisation.
+// Prints one JSON object.
 #include <cuda_runtime.h>
+#include <nvtx3/nvToolsExt.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -131,7 +133,9 @@ int main(int argc, char** argv) {
   const long long deadline = begin + static_cast<long long>(seconds * 1e9);
   long long last = begin;
   while (last < deadline) {
+    nvtxRangePushA("step");
     loop.step();
+    nvtxRangePop();
     const long long now = now_ns();
     steps_ns.push_back(now - last);
     last = now;

@@ -20,7 +20,9 @@ def measured(installation, loop, seconds, level, recorded, number):
 
 
 def check_kernels(checks, installation, name, level, result):
-    """Level 0 records graphs as a whole; from level 1 on every kernel is there."""
+    """Level 0 has the steps; from level 1 on every kernel is there."""
+    (steps,), = installation.query(name, "SELECT count(*) FROM range_named WHERE name = 'step'")
+    checks.equal(f"{name}: steps", steps, result["steps"])
     if level == 0:
         return
     expected = (result["steps"] + result["warm_up"]) * result["kernels_a_step"]

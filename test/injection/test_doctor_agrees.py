@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """The doctor and the recorder take the same CUPTI: both are asked on planted folders.
 
-test_doctor_agrees.py GPROF_ML LIBRARY PROGRAM CUPTI [unittest arguments]; CUPTI is a libcupti.so.12
-that works without a driver (old_cupti.c), PROGRAM loads the recorder as the driver does.
+test_doctor_agrees.py GPROF_ML LIBRARY PROGRAM CUPTI ANY [unittest arguments]; CUPTI is a
+libcupti.so.12 that works without a driver (old_cupti.c), PROGRAM loads the recorder as the driver
+does, ANY is some library, which plays the CUDA runtime.
 """
 
 import json
@@ -16,13 +17,13 @@ import unittest
 
 import recording
 
-GPROF_ML = LIBRARY = PROGRAM = CUPTI = None
+GPROF_ML = LIBRARY = PROGRAM = CUPTI = ANY = None
 
 # Where CUPTI is planted, below the test's folder, the place that counts least first.
 PLACES = ["on_path", "cuda_path/lib", "cuda_path/extras/CUPTI/lib64", "cuda_path/lib64",
           "cuda_home/lib", "cuda_home/extras/CUPTI/lib64", "cuda_home/lib64",
           "wheels/cu13/lib", "wheels/cuda_cupti/lib", "extras/CUPTI/lib64",
-          "wheels/extras/CUPTI/lib64", "wheels/cuda_runtime/lib"]
+          "wheels/cuda_runtime/extras/CUPTI/lib64", "wheels/cuda_runtime/lib"]
 
 
 class Agreement(unittest.TestCase):
@@ -32,8 +33,7 @@ class Agreement(unittest.TestCase):
         self.folder = pathlib.Path(holder.name).resolve()
         self.runtime = self.folder / "wheels/cuda_runtime/lib/libcudart.so.13"
         self.runtime.parent.mkdir(parents=True)
-        # Any library will do: only its name is looked at.
-        shutil.copy(CUPTI, self.runtime)
+        shutil.copy(ANY, self.runtime)  # only its name is looked at
         self.variables = {"CUDA_HOME": str(self.folder / "cuda_home"),
                           "CUDA_PATH": str(self.folder / "cuda_path"),
                           "LD_LIBRARY_PATH": f"{self.runtime.parent}:{self.folder / 'on_path'}"}
@@ -93,5 +93,5 @@ class Agreement(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    GPROF_ML, LIBRARY, PROGRAM, CUPTI = map(os.path.abspath, sys.argv[1:5])
-    unittest.main(argv=sys.argv[:1] + sys.argv[5:])
+    GPROF_ML, LIBRARY, PROGRAM, CUPTI, ANY = map(os.path.abspath, sys.argv[1:6])
+    unittest.main(argv=sys.argv[:1] + sys.argv[6:])
