@@ -154,6 +154,64 @@ class WholeGraphs(RecordingTest):
         self.assertIn("each recorded as a whole", " ".join(self.text("whole").split()))
 
 
+class GraphsInFull(RecordingTest):
+    """Edges, handles and launches of graphs that change."""
+
+    # Of the graphs that graph_variants launches, in their order: a, b, c are its three kernels.
+    EDGES = [["ab", "ac"], ["ab", "bc"], ["ab", "ac", "bc"], ["ab", "ac"]]
+    LAUNCHES = [1, 2, 6, 1]
+
+    def edges(self, name):
+        """Of each graph that ran, in the order of its first launch."""
+        letters = dict(self.query(name, """SELECT DISTINCT graph_node, CASE WHEN text LIKE '%first%'
+            THEN 'a' WHEN text LIKE '%second%' THEN 'b' ELSE 'c' END FROM kernel
+            JOIN string ON string.id = kernel.name"""))
+        graphs = [graph for graph, in self.query(name, """SELECT graph_id FROM kernel JOIN graph_node
+            ON graph_node.id = kernel.graph_node GROUP BY graph_id ORDER BY min(start_ns)""")]
+        return [sorted(letters[source] + letters[target] for source, target in self.query(
+            name, f"""SELECT source, target FROM graph_edge JOIN graph_node ON graph_node.id = source
+            WHERE graph_id = {graph}""")) for graph in graphs]
+
+    def check(self, name):
+        self.assert_equals_log(name)
+        self.assertEqual(self.edges(name), self.EDGES)
+        self.assertEqual(self.query(name, "SELECT count(*), count(launch) FROM kernel"),
+                         [(3 * sum(self.LAUNCHES),) * 2])
+        launches = self.query(name, """SELECT count(DISTINCT launch) FROM kernel JOIN graph_node
+            ON graph_node.id = kernel.graph_node GROUP BY graph_id ORDER BY min(start_ns)""")
+        self.assertEqual([count for count, in launches], self.LAUNCHES)
+        by_name = {name for name, in self.query(name, """SELECT DISTINCT text FROM kernel JOIN api_call
+            ON api_call.id = kernel.launch JOIN string ON string.id = api_call.name""")}
+        self.assertEqual(by_name, {"cudaGraphLaunch", "cudaGraphLaunch_ptsz", "cuGraphLaunch",
+                                   "cuGraphLaunch_ptsz"})
+
+    def test_edges_are_those_of_the_instantiation(self):
+        self.record("variants", PROGRAMS / "graph_variants")
+        self.check("variants")
+
+    def test_the_handle_of_a_destroyed_graph_comes_back(self):
+        (self.folder / "model.json").write_text('{"faults": {"reused_execs": "1"}}')
+        self.record("reused", PROGRAMS / "graph_variants", simgpu=["--model", "model.json"])
+        self.check("reused")
+
+    def test_whole(self):
+        self.record("whole", PROGRAMS / "graph_variants", options=["--graphs", "whole"])
+        self.assert_equals_log("whole")
+        launches = self.query("whole", """SELECT count(*), count(launch) FROM graph_launch
+            GROUP BY graph_id ORDER BY min(start_ns)""")
+        self.assertEqual(launches, [(count, count) for count in self.LAUNCHES])
+
+    def test_conditional_nodes_are_flagged(self):
+        done = self.record("conditional", PROGRAMS / "graph_variants", "conditional")
+        self.assert_equals_log("conditional")
+        self.assertEqual(self.query("conditional", "SELECT count(*) FROM kernel"), [(6,)])
+        self.assertEqual(self.query("conditional", """SELECT count(*) FROM graph_node_named
+            WHERE type = 'conditional'"""), [(2,)])  # as made and as instantiated
+        self.assertEqual(self.query("conditional", """SELECT count FROM quality_named
+            WHERE code = 'conditional_nodes'"""), [(1,)])
+        self.assertIn("conditional_nodes", done.stderr)
+
+
 class Memory(RecordingTest):
     """Level 2 against the log, to the nanosecond."""
 
