@@ -141,7 +141,12 @@ class SessionDaemon {
   ~SessionDaemon() {
     if (!is_ours_) return;
     const std::string pid = word_in(pid_file_);
-    if (!pid.empty()) kill(std::stoi(pid), SIGTERM);
+    if (pid.empty()) return;
+    kill(std::stoi(pid), SIGTERM);
+    // The next one must not take it for one that runs; five seconds are ample.
+    for (int i = 0; i < 250 && kill(std::stoi(pid), 0) == 0; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
   }
   SessionDaemon(const SessionDaemon&) = delete;
   SessionDaemon& operator=(const SessionDaemon&) = delete;
