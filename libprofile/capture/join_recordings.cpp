@@ -144,7 +144,7 @@ class Doubts {
   std::vector<std::string> find() {
     look_at_times();
     for (const char* key : {"env.SLURM_JOB_ID", "env.TORCHELASTIC_RUN_ID", "env.WORLD_SIZE",
-                            "env.OMPI_COMM_WORLD_SIZE", "env.PMI_SIZE", "command"}) {
+                            "env.OMPI_COMM_WORLD_SIZE", "env.PMI_SIZE"}) {
       compare(key);
     }
     look_at_ranks();

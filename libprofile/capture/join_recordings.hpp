@@ -22,7 +22,7 @@ struct JoinedRecordings {
 /// own. What `meta` of all inputs agrees on stands under its key; what not, once for each of their
 /// processes, as "process.ROW.KEY" (ROW of Trace::processes); start_ns is the earliest, and one
 /// simulated input makes the whole simulated. Warns when two recordings do not overlap in time,
-/// when their job ids, world sizes or commands differ, when two of their processes have one rank.
+/// when their job ids or world sizes differ, when two of them hold one rank.
 JoinedRecordings join_recordings(std::vector<NamedTrace> recordings);
 
 }  // namespace gprofml::profile

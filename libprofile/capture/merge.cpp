@@ -126,8 +126,11 @@ bool did_nothing(const Trace& trace, const RecordedProcess& process) {
   const bool has_ended = process.end == SpoolEnd::orderly || process.end == SpoolEnd::abrupt;
   // One that had a context and ended abruptly may have lost what it did.
   const bool may_have_lost = process.end == SpoolEnd::abrupt && !trace.contexts.empty();
-  return has_no_records(trace) && has_ended && !may_have_lost && !is_refused(process.cuda) &&
-         !is_refused(process.nvtx);
+  const auto& calls = trace.api_calls.name;
+  const auto starts = std::count_if(calls.begin(), calls.end(),
+                                    [&](StringId name) { return trace.text(name) == "cuInit"; });
+  return record_count(trace) == static_cast<std::size_t>(starts) && has_ended && !may_have_lost &&
+         !is_refused(process.cuda) && !is_refused(process.nvtx);
 }
 
 /// Numbers the GPU work of each process in the order of time. The order in the spool depends on

@@ -93,12 +93,14 @@ void add_manifest(Trace& trace, const Manifest& manifest) {
 
 }  // namespace
 
-bool has_no_records(const Trace& trace) {
+std::size_t record_count(const Trace& trace) {
   return trace.kernels.size() + trace.copies.size() + trace.fills.size() + trace.api_calls.size() +
-             trace.graph_launches.size() + trace.ranges.size() + trace.syncs.size() +
-             trace.memory_events.size() + trace.memory_pool_events.size() +
-             trace.migrations.size() ==
-         0;
+         trace.graph_launches.size() + trace.ranges.size() + trace.syncs.size() +
+         trace.memory_events.size() + trace.memory_pool_events.size() + trace.migrations.size();
+}
+
+bool has_no_records(const Trace& trace) {
+  return record_count(trace) == 0;
 }
 
 Recording read_recording(const std::string& folder, const Manifest& manifest,

@@ -9,6 +9,9 @@
 
 namespace gprofml::profile {
 
+/// How many events the trace holds of what happened: work, calls, ranges, memory.
+std::size_t record_count(const Trace& trace);
+
 /// Whether the trace holds no event of any kind.
 bool has_no_records(const Trace& trace);
 

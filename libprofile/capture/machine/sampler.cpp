@@ -28,6 +28,8 @@ using namespace std::chrono_literals;
 
 constexpr auto kPatience = 500ms;
 constexpr std::int64_t kLooksBetweenCosts = 10;
+/// Each thread takes at most a hundredth of a CPU: with thousands of threads it looks less often.
+constexpr std::int64_t kShareOfCpu = 100;
 constexpr std::int64_t kLongestBetweenModules = 60'000'000'000;
 
 std::int64_t now_ns(clockid_t clock) {
@@ -71,7 +73,7 @@ struct Sampler::State {
 
   void read_proc();
   void ask_nvml();
-  bool wait_for_next(Nanoseconds start_ns);
+  bool wait_for_next(Nanoseconds start_ns, std::int64_t look_ns);
   void note_cost(std::int64_t& counted_ns);
 
   template <typename Write>
@@ -202,9 +204,10 @@ void describe(std::uint32_t id, const std::string& uuid, ChunkFile& file) {
 }  // namespace
 
 /// Until the next look is due, counted from the start of the one before; at once when it is late.
-/// False when it is the last.
-bool Sampler::State::wait_for_next(Nanoseconds start_ns) {
-  const Nanoseconds left_ns = options.period_ns - (now_ns(CLOCK_MONOTONIC) - start_ns);
+/// `look_ns` is what that one took. False when it is the last.
+bool Sampler::State::wait_for_next(Nanoseconds start_ns, std::int64_t look_ns) {
+  const Nanoseconds period_ns = std::max(options.period_ns, look_ns * kShareOfCpu);
+  const Nanoseconds left_ns = period_ns - (now_ns(CLOCK_MONOTONIC) - start_ns);
   std::unique_lock guard(lock);
   changed.wait_for(guard, std::chrono::nanoseconds(std::max<Nanoseconds>(left_ns, 0)),
                    [this] { return stopping; });
@@ -223,6 +226,7 @@ void Sampler::State::read_proc() {
   std::int64_t counted_ns = 0;
   for (bool goes_on = true; goes_on;) {
     const Nanoseconds start_ns = now_ns(CLOCK_MONOTONIC);
+    std::int64_t look_ns = 0;  // of CPU time, without what is done once
     const std::vector<std::uint32_t> fresh = processes.find();
     bool any = false;
     {
@@ -236,7 +240,9 @@ void Sampler::State::read_proc() {
       write([&](ChunkFile& to) {
         for (const std::uint32_t id : fresh) describe(id, processes.process(id), to);
         processes.look_at_modules(to);
+        const std::int64_t cpu_before_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
         processes.look(to);
+        look_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_before_ns;
         note_cost(counted_ns);
         if (++looks % kLooksBetweenCosts == 0 || stopping) {
           spool::MachineCost cost{};
@@ -246,7 +252,7 @@ void Sampler::State::read_proc() {
         }
       });
     }
-    goes_on = wait_for_next(start_ns);
+    goes_on = wait_for_next(start_ns, look_ns);
   }
 }
 
@@ -255,6 +261,7 @@ void Sampler::State::ask_nvml() {
   std::int64_t counted_ns = 0;
   for (bool goes_on = true; goes_on;) {
     const Nanoseconds start_ns = now_ns(CLOCK_MONOTONIC);
+    std::int64_t look_ns = 0;  // of CPU time, without what is done once
     std::set<std::uint32_t> ours;
     {
       const std::lock_guard guard(lock);
@@ -264,7 +271,9 @@ void Sampler::State::ask_nvml() {
       const bool is_first = gpus == nullptr;
       if (is_first) gpus = std::make_unique<GpuWatch>(options.nvml);
       if (gpus->uuids().empty()) return;
+      const std::int64_t cpu_before_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
       const auto samples = gpus->look(now_ns(CLOCK_REALTIME), ours);
+      look_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_before_ns;
       write([&](ChunkFile& to) {
         for (std::size_t i = 0; is_first && i < gpus->uuids().size(); ++i) {
           describe(static_cast<std::uint32_t>(i), gpus->uuids()[i], to);
@@ -273,7 +282,7 @@ void Sampler::State::ask_nvml() {
         note_cost(counted_ns);
       });
     }
-    goes_on = wait_for_next(start_ns);
+    goes_on = wait_for_next(start_ns, look_ns);
   }
 }
 

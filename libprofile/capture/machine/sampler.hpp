@@ -1,4 +1,5 @@
-// Looks at the machine around the recorded processes, ten times a second, from the launcher.
+// Looks at the machine around the recorded processes, ten times a second, from the launcher; less
+// often where that would take more than a hundredth of a CPU.
 //
 // Two threads of its own, so that the launcher's wait is never held up: one reads /proc, one asks
 // NVML, which hangs where a driver does. Both begin to look when the first process has begun to
