@@ -172,6 +172,11 @@ static size_t size_of(CUpti_ActivityKind kind) {
     case CUPTI_ACTIVITY_KIND_DEVICE: return sizeof(CUpti_ActivityDevice4);
     case CUPTI_ACTIVITY_KIND_CONTEXT: return sizeof(CUpti_ActivityContext);
     case CUPTI_ACTIVITY_KIND_STREAM: return sizeof(CUpti_ActivityStream);
+    case CUPTI_ACTIVITY_KIND_MEMORY2: return sizeof(CUpti_ActivityMemory3);
+    case CUPTI_ACTIVITY_KIND_MEMORY_POOL: return sizeof(CUpti_ActivityMemoryPool);
+    case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
+      return sizeof(CUpti_ActivityUnifiedMemoryCounter2);
+    case CUPTI_ACTIVITY_KIND_GRAPH_TRACE: return sizeof(CUpti_ActivityGraphTrace);
     case kUnknownKind: return kUnknownBytes;
     default: return 0;
   }
@@ -305,6 +310,38 @@ static void add_waits(void) {
   overhead->start = 6000, overhead->end = 6001;
 }
 
+/// What the levels above and below the default ask for.
+static void add_what_is_not_default(void) {
+  if (enabled_kinds[CUPTI_ACTIVITY_KIND_MEMORY2]) {
+    CUpti_ActivityMemory3* memory = add(CUPTI_ACTIVITY_KIND_MEMORY2);
+    memory->memoryOperationType = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE;
+    memory->memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+    memory->correlationId = 27, memory->address = 0xf000000000000010u, memory->bytes = 5000000001u;
+    memory->timestamp = 7000, memory->deviceId = 1, memory->contextId = 2, memory->streamId = 8;
+    memory->isAsync = 1;
+    memory->memoryPoolConfig.address = 0xabc0;
+    memory->memoryPoolConfig.pool.size = 6000000000u;
+    memory->memoryPoolConfig.utilizedSize = 5500000000u;
+  }
+  if (enabled_kinds[CUPTI_ACTIVITY_KIND_MEMORY_POOL]) {
+    CUpti_ActivityMemoryPool* pool = add(CUPTI_ACTIVITY_KIND_MEMORY_POOL);
+    pool->memoryPoolOperationType = CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED;
+    pool->correlationId = 28, pool->deviceId = 1, pool->address = 0xabc0;
+    pool->size = 4096, pool->releaseThreshold = 1024, pool->timestamp = 7100;
+  }
+  if (enabled_kinds[CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER]) {
+    CUpti_ActivityUnifiedMemoryCounter2* moved = add(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
+    moved->counterKind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH;
+    moved->value = 65536, moved->start = 7200, moved->end = 7300, moved->address = 0x7000;
+    moved->srcId = 1, moved->dstId = CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID, moved->flags = 3;
+  }
+  if (enabled_kinds[CUPTI_ACTIVITY_KIND_GRAPH_TRACE]) {
+    CUpti_ActivityGraphTrace* graph = add(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+    graph->correlationId = 29, graph->start = 7400, graph->end = 7500;
+    graph->deviceId = 1, graph->graphId = 60, graph->contextId = 2, graph->streamId = 9;
+  }
+}
+
 SHOWN void old_cupti_tell_graph(void) {
   CUpti_GraphData graph;
   memset(&graph, 0, sizeof graph);
@@ -339,6 +376,7 @@ SHOWN void old_cupti_run(void) {
     add_call(CUPTI_ACTIVITY_KIND_DRIVER, id, 400 + id);
   }
   add_waits();
+  add_what_is_not_default();
   add((CUpti_ActivityKind)kUnknownKind);
   pthread_mutex_unlock(&lock);
   cuptiActivityFlushAll(0);

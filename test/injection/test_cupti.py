@@ -39,11 +39,11 @@ class Test(unittest.TestCase):
         self.assertEqual(fields(first), {
             "start_ns": 1011, "end_ns": 1511, "graph_node": 0x100000002, "graph": 3,
             "name": "_Z5firstv", "device": 1, "context": 2, "stream": 7, "correlation": 11,
-            "launch_config": 0})
-        self.assertEqual((second["name"], second["launch_config"]), ("_Z6secondv", 0))
+            "launch_config": 1})
+        self.assertEqual((second["name"], second["launch_config"]), ("_Z6secondv", 1))
         (config,) = spool.of("launch_config")
         self.assertEqual(fields(config), {
-            "id": 0, "grid_x": 10, "grid_y": 11, "grid_z": 12, "block_x": 128, "block_y": 2,
+            "id": 1, "grid_x": 10, "grid_y": 11, "grid_z": 12, "block_x": 128, "block_y": 2,
             "block_z": 1, "cluster_x": 4, "cluster_y": 5, "cluster_z": 6,
             "registers_per_thread": 64, "static_shared_bytes": 256, "dynamic_shared_bytes": 512,
             "local_bytes_per_thread": 32})
@@ -112,8 +112,35 @@ class Test(unittest.TestCase):
             {"node": 51, "original_node": 0, "graph": 50, "original_graph": 0, "type": 0},
             {"node": 61, "original_node": 51, "graph": 60, "original_graph": 50, "type": 0}])
         self.assertEqual(spool.of("graph_node")[0]["tid"], spool.header["pid"])
-        self.assertEqual([fields(edge) for edge in spool.of("graph_edge")],
-                         [{"source": 51, "target": 52}])
+        self.assertEqual([fields(edge, "time_ns") for edge in spool.of("graph_edge")],
+                         [{"source": 51, "target": 52, "is_removed": 0}])
+
+    def test_level_2_has_memory_of_older_records(self):
+        spool = self.spool(GPROFML_OPTIONS="level=2")
+        self.assertEqual([fields(event) for event in spool.of("memory_event")], [{
+            "time_ns": 7000, "address": 0xf000000000000010, "bytes": 5000000001, "pool": 0xabc0,
+            "pool_size": 6000000000, "pool_used": 5500000000, "operation": 2, "memory": 3,
+            "correlation": 27, "device": 1, "context": 2, "stream": 8, "source": 0}])
+        self.assertEqual([fields(pool) for pool in spool.of("memory_pool")], [{
+            "time_ns": 7100, "pool": 0xabc0, "size": 4096, "used": NO_EVENT_SYNC,
+            "release_threshold": 1024, "operation": 3, "device": 1, "correlation": 28}])
+        self.assertEqual([fields(moved) for moved in spool.of("unified_memory")], [{
+            "start_ns": 7200, "end_ns": 7300, "address": 0x7000, "value": 65536, "counter": 2,
+            "source_device": 1, "target_device": NO_ID, "flags": 3}])
+        self.assertEqual(spool.of("graph_launch"), [])
+        self.assertEqual(spool.facts()["level"], "2")
+        self.assertEqual(spool.of("status")[-1]["unknown_records"], 1)
+
+    def test_level_0_has_graphs_as_a_whole(self):
+        spool = self.spool(GPROFML_OPTIONS="level=0")
+        self.assertEqual([fields(launch) for launch in spool.of("graph_launch")], [{
+            "start_ns": 7400, "end_ns": 7500, "graph": 60, "device": 1, "context": 2, "stream": 9,
+            "correlation": 29}])
+        self.assertEqual(spool.of("api_call", "memory_event"), [])
+
+    def test_the_default_level_has_neither(self):
+        self.assertEqual(self.spool().of("memory_event", "memory_pool", "unified_memory",
+                                         "graph_launch"), [])
 
     def test_facts_and_counts(self):
         spool = self.spool()
