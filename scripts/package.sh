@@ -95,7 +95,7 @@ if [[ -e $stage/lib/simgpu/libsimgpu_engine.so ]]; then
 fi
 
 # newest_glibc FILE: the newest version of glibc that it asks for
-newest_glibc() { objdump -T "$1" 2>/dev/null | grep -o 'GLIBC_2\.[0-9]*' | sort -uV | tail -n 1; }
+newest_glibc() { objdump -T "$1" 2>/dev/null | grep -o 'GLIBC_2\.[0-9]*' | sort -uV | tail -n 1 || true; }
 while IFS= read -r -d '' file; do
   newest=$(newest_glibc "$file")
   [[ -z $newest || $(printf '%s\n' "${newest#GLIBC_}" "$kNewestGlibc" | sort -V | tail -n 1) == "$kNewestGlibc" ]] ||

