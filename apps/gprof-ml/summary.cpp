@@ -14,6 +14,7 @@
 #include "libanalysis/report/printable.hpp"
 #include "libanalysis/report/quantity.hpp"
 #include "libanalysis/report/wrap.hpp"
+#include "libprofile/capture/machine/machine_doubts.hpp"
 #include "libprofile/capture/manifest.hpp"
 #include "libprofile/capture/recording.hpp"
 
@@ -291,6 +292,13 @@ std::string missing_lines(const profile::Recording& recording) {
   return out;
 }
 
+/// What the machine around the program had to do with its times, where somebody can change that.
+std::string machine_lines(const profile::Trace& trace) {
+  std::string out;
+  for (const std::string& doubt : profile::machine_doubts(trace)) out += line("machine", doubt);
+  return out;
+}
+
 // --- steps, wrote, next ------------------------------------------------------------------------
 
 /// In tenths of a percent over all GPUs; -1 without any.
@@ -406,6 +414,7 @@ std::string summary_lines(const SummaryInput& input) {
   std::string out = line("recorded", recorded_text(recording));
   out += line("lost", lost_text(recording, report ? &*report : nullptr));
   out += missing_lines(recording);
+  out += machine_lines(recording.trace);
   if (report) out += steps_line(*report);
   out += wrote_line(input) + kept_lines(input);
   out += command_line("next", "gprof-ml analyze " + shell_word(input.output));
