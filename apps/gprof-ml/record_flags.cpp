@@ -31,7 +31,7 @@ void add_record_flags(CLI::App& command, profile::RecordOptions& options) {
       .add_option("--level", options.level,
                   "How much is recorded: 0 steps and whole graphs, 1 all GPU work and the calls "
                   "that matter (default), 2 all calls and memory too, 3 call stacks too")
-      ->check(CLI::Range(std::uint32_t{0}, spool::kHighestLevel))
+      ->check(CLI::Range(std::uint32_t{0}, spool::kHighestLevel).description(""))
       ->type_name("0..3");
   command
       .add_option_function<std::string>(
@@ -43,7 +43,7 @@ void add_record_flags(CLI::App& command, profile::RecordOptions& options) {
           "--graphs",
           [&options](const std::string& view) { options.whole_graphs = view == "whole"; },
           "CUDA graphs node by node, or each launch as a whole, which costs less")
-      ->check(CLI::IsMember({"nodes", "whole"}))
+      ->check(CLI::IsMember({"nodes", "whole"}).description(""))
       ->type_name("nodes|whole");
   command
       .add_option_function<std::string>(

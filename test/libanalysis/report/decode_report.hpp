@@ -69,8 +69,8 @@ inline analysis::Report decode_report() {
                     {"rms_norm", 0, 400, 4'000'000, 9'000, 12'000},
                     {"softmax", 0, 84, 820'049, 5'000, 12'000}};
   report.kernel_device_ids = {0, 0, 0};
-  report.ops = {{"decode_step", 4, 38'000'000, 25'000'000, 1684},
-                {"decode_step/attention", 128, 9'000'000, 820'049, 84}};
+  report.ops = {{"decode_step", OpSource::range, 4, 38'000'000, 25'000'000, 1684},
+                {"decode_step/attention", OpSource::range, 128, 9'000'000, 820'049, 84}};
   report.critical_path.exists = true;
   report.critical_path.window_ns = report.critical_path.segments_total_ns = 38'520'049;
   report.critical_path.gpu_ns = 25'270'000;

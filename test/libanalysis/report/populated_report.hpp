@@ -40,6 +40,8 @@ inline analysis::DeviceReport populated_device() {
   time.copy_exposed_ns = 316;
   time.span_ns = 317;
   time.idle_ns = 318;
+  time.graph_launches = 319;
+  time.graph_ns = 320;
   for (int i = 0; i < analysis::kTimeClassCount; ++i) {
     if (is_idle_cause(static_cast<analysis::TimeClass>(i))) {
       time.idle_by_cause[static_cast<std::size_t>(i)] = 400 + i;
@@ -114,7 +116,7 @@ inline analysis::Report populated_report() {
   report.devices = {populated_device()};
   report.kernels = {{"gemm", 0, 4, 142, 143, 144}};
   report.kernel_device_ids = {141};
-  report.ops = {{"model/mm", 151, 152, 153, 154}};
+  report.ops = {{"model/mm", OpSource::range, 151, 152, 153, 154}};
   report.critical_path = populated_path();
   report.path_calls = {{"cudaFree", 619}};
   report.segments = {{TimeClass::launch_call, "cudaLaunchKernel", 161, 162, true}};
