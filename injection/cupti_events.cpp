@@ -7,6 +7,7 @@
 #include "injection/cupti_session.hpp"
 #include "injection/recorder.hpp"
 #include "injection/stack_callbacks.hpp"
+#include "injection/window_callbacks.hpp"
 
 namespace gprofml::injection {
 namespace {
@@ -121,6 +122,7 @@ void on_state(CuptiSession& session, CUpti_CallbackId id, const CUpti_StateData&
 void CUPTIAPI on_cupti_event(void* user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                              const void* data) {
   if (data == nullptr) return;
+  const TimedCallback timed;
   auto& session = *static_cast<CuptiSession*>(user);
   // Over, or called by what a forked child has inherited of CUPTI.
   if (current_recorder.load(std::memory_order_acquire) != session.recorder) return;
@@ -129,7 +131,8 @@ void CUPTIAPI on_cupti_event(void* user, CUpti_CallbackDomain domain, CUpti_Call
   } else if (domain == CUPTI_CB_DOMAIN_STATE) {
     on_state(session, id, *static_cast<const CUpti_StateData*>(data));
   } else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API) {
-    on_stack_call(session, domain, *static_cast<const CUpti_CallbackData*>(data));
+    on_stack_call(session, domain, id, *static_cast<const CUpti_CallbackData*>(data));
+    on_window_call(session, domain, id, *static_cast<const CUpti_CallbackData*>(data));
   }
 }
 
@@ -149,6 +152,7 @@ void enable_callbacks(CuptiSession& session) {
   }
   for (const auto id : kStateCallbacks) enable(CUPTI_CB_DOMAIN_STATE, id, "state of CUPTI");
   enable_stack_callbacks(session);
+  enable_window_callbacks(session);
 }
 
 }  // namespace gprofml::injection

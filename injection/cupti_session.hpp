@@ -34,6 +34,8 @@ class CuptiSession {
   std::atomic<bool> writer_is_slow{false};
   /// Call stacks are taken; may be switched off at any time.
   std::atomic<bool> takes_stacks{false};
+  static constexpr std::uint32_t kMostCalls = 4096;
+  std::uint64_t stack_calls[2][kMostCalls / 64] = {};  ///< by API and callback id; fixed at start
   /// The filter of calls is absent: the writer drops what is not wanted.
   bool filters_on_writer = false;
 
@@ -42,6 +44,8 @@ class CuptiSession {
   std::atomic<std::uint32_t> flush_wanted{0};
   std::atomic<std::uint32_t> flushed{0};
   Signal flushed_signal;
+  /// How often the flushing thread has asked for what is finished and has got it.
+  std::atomic<std::uint32_t> flush_rounds{0};
 };
 
 /// Starts recording CUDA. Whatever fails is said in facts and notes; once a process.

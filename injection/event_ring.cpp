@@ -39,6 +39,9 @@ void EventRing::start_over(std::uint32_t new_tid) {
   tid = new_tid;
   stack_begin = stack_end = 0;
   stack_correlation = 0;
+  is_in_that_call = false;
+  written_stack = written_stack_correlation = 0;
+  trigger_correlation = 0;
 }
 
 EventRing* RingTable::reuse() {

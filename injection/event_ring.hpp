@@ -31,6 +31,7 @@ enum class EventKind : std::uint16_t {
   payload,
   category_name,
   counter_sample,
+  trigger,
 };
 
 enum class TextKind : std::uint8_t { none, inline_text, registered };
@@ -107,6 +108,14 @@ struct CounterSampleEvent {
   std::uint32_t bytes;
 };
 
+/// Something that may open or close a window.
+struct TriggerEvent {
+  EventHeader header;
+  std::int64_t time_ns;
+  std::uint32_t trigger;  ///< TriggerKind
+  std::uint32_t reserved;
+};
+
 struct GraphNodeEvent {
   EventHeader header;
   std::int64_t time_ns;
@@ -157,11 +166,24 @@ class EventRing {
   std::size_t open_pushes = 0;  ///< recorded ones, over all domains
 
   // --- the writer's side
+  /// The same without taking them. The next drain() goes no further.
+  template <class Handle>
+  void scan(Handle&& handle) {
+    std::uint64_t at = tail_.load(std::memory_order_relaxed);
+    limit_ = head_.load(std::memory_order_acquire);
+    is_limited_ = true;
+    while (at != limit_) {
+      const auto& event = *reinterpret_cast<const EventHeader*>(data_ + (at & (kBytes - 1)));
+      if (event.kind != EventKind::skip) handle(event);
+      at += event.bytes;
+    }
+  }
   /// Hands each event that is complete to `handle(const EventHeader&)`.
   template <class Handle>
   void drain(Handle&& handle) {
     std::uint64_t tail = tail_.load(std::memory_order_relaxed);
-    const std::uint64_t head = head_.load(std::memory_order_acquire);
+    const std::uint64_t head = is_limited_ ? limit_ : head_.load(std::memory_order_acquire);
+    is_limited_ = false;
     while (tail != head) {
       const auto& event = *reinterpret_cast<const EventHeader*>(data_ + (tail & (kBytes - 1)));
       if (event.kind != EventKind::skip) handle(event);
@@ -184,7 +206,11 @@ class EventRing {
   // was taken.
   std::uint64_t stack_begin = 0;
   std::uint64_t stack_end = 0;
+  std::uint32_t trigger_correlation = 0;  ///< of the last call that was a trigger
   std::uint32_t stack_correlation = 0;
+  bool is_in_that_call = false;
+  std::uint32_t written_stack = 0;  ///< the writer's: number of the last call's stack in the spool
+  std::uint32_t written_stack_correlation = 0;
 
  private:
   static constexpr std::size_t kKeptForEnds = kBytes / 8;
@@ -194,6 +220,8 @@ class EventRing {
   std::uint64_t ranges_ = 0;
   std::size_t skipped_ = 0;
   alignas(64) std::atomic<std::uint64_t> tail_{0};
+  std::uint64_t limit_ = 0;  ///< the writer's: how far it reads
+  bool is_limited_ = false;
   Nesting nesting_[kMostDomains];
   alignas(64) unsigned char data_[kBytes];
 };
@@ -215,9 +243,25 @@ class RingTable {
       const State state = slots_[slot].state.load(std::memory_order_acquire);
       if (ring == nullptr || state == State::free) continue;
       handle(*ring);
-      if (state == State::left) slots_[slot].state.store(State::free, std::memory_order_release);
+      if (state == State::left && ring->is_empty()) {
+        slots_[slot].state.store(State::free, std::memory_order_release);
+      }
     }
   }
+  /// The same without letting go of any.
+  template <class Handle>
+  void look_at_each(Handle&& handle) {
+    const std::uint32_t used = used_.load(std::memory_order_acquire);
+    for (std::uint32_t slot = 0; slot < used; ++slot) {
+      EventRing* ring = slots_[slot].ring.load(std::memory_order_acquire);
+      if (ring == nullptr || slots_[slot].state.load(std::memory_order_acquire) == State::free) {
+        continue;
+      }
+      handle(*ring);
+    }
+  }
+
+  static constexpr std::uint32_t kMostRings = 4096;
 
  private:
   enum class State : int { taken, left, free };
@@ -228,7 +272,6 @@ class RingTable {
 
   EventRing* reuse();
 
-  static constexpr std::uint32_t kMostRings = 4096;
   std::atomic<std::uint32_t> used_{0};
   Slot slots_[kMostRings];
 };

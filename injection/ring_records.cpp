@@ -168,13 +168,14 @@ void write_event(RecordStream& stream, EventRing& ring, const EventHeader& event
     case EventKind::graph_edge:
       return write_graph_edge(stream, as<GraphEdgeEvent>(event));
     case EventKind::stack:
-      return write_stack(stream, as<StackEvent>(event));
+      return write_stack(stream, ring, as<StackEvent>(event));
     case EventKind::payload:
       return write_payloads(stream, ring, as<PayloadEvent>(event));
     case EventKind::category_name:
       return write_category(stream, as<CategoryNameEvent>(event));
     case EventKind::counter_sample:
       return write_sample(stream, ring, as<CounterSampleEvent>(event));
+    case EventKind::trigger:
     case EventKind::skip:
       return;
   }

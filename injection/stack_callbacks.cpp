@@ -9,22 +9,29 @@
 namespace gprofml::injection {
 namespace {
 
-constexpr std::uint32_t kHighestCallback = 4096;
+/// The word and the bit of a call in CuptiSession::stack_calls.
+std::uint64_t& word_of(CuptiSession& session, CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+  return session.stack_calls[domain == CUPTI_CB_DOMAIN_DRIVER_API ? 1 : 0][id / 64];
+}
+std::uint64_t bit_of(CUpti_CallbackId id) {
+  return std::uint64_t{1} << id % 64;
+}
 
-void take(CuptiSession& session, EventRing& ring, std::uint32_t correlation, std::uint64_t node) {
-  if (!take_stack(ring, correlation, node)) {
+/// Whether there was room for it.
+bool took(CuptiSession& session, EventRing& ring, bool has_room) {
+  if (!has_room) {
     session.recorder->stacks_lost.fetch_add(1, std::memory_order_relaxed);
     announce_work(*session.recorder);
-    return;
+    return false;
   }
-  // Stacks fill a ring quickly.
-  after_commit(ring);
+  after_commit(ring);  // stacks fill a ring quickly
+  return true;
 }
 
 std::uint32_t enable_domain(CuptiSession& session, CUpti_CallbackDomain domain,
                             CUptiResult& failure) {
   std::uint32_t enabled = 0;
-  for (std::uint32_t id = 1; id < kHighestCallback; ++id) {
+  for (std::uint32_t id = 1; id < CuptiSession::kMostCalls; ++id) {
     const char* name = nullptr;
     if (session.library.GetCallbackName(domain, id, &name) != CUPTI_SUCCESS || name == nullptr ||
         !submits_work(name)) {
@@ -33,6 +40,7 @@ std::uint32_t enable_domain(CuptiSession& session, CUpti_CallbackDomain domain,
     const CUptiResult result = session.library.EnableCallback(1, session.subscriber, domain, id);
     if (result == CUPTI_SUCCESS) {
       ++enabled;
+      word_of(session, domain, id) |= bit_of(id);
     } else {
       failure = result;
     }
@@ -60,21 +68,32 @@ void enable_stack_callbacks(CuptiSession& session) {
 #endif
 }
 
-void on_stack_call(CuptiSession& session, CUpti_CallbackDomain, const CUpti_CallbackData& call) {
-  if (call.callbackSite != CUPTI_API_ENTER ||
-      !session.takes_stacks.load(std::memory_order_relaxed)) {
+void on_stack_call(CuptiSession& session, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                   const CUpti_CallbackData& call) {
+  if (!session.takes_stacks.load(std::memory_order_relaxed) || id >= CuptiSession::kMostCalls ||
+      (word_of(session, domain, id) & bit_of(id)) == 0) {
     return;
   }
   EventRing* ring = thread_ring();
+  if (ring == nullptr) return;
   // The driver's call within one of the runtime has its correlation id.
-  if (ring == nullptr || ring->stack_correlation == call.correlationId) return;
+  const bool is_same = ring->stack_correlation == call.correlationId;
+  if (call.callbackSite != CUPTI_API_ENTER) {
+    if (is_same) ring->is_in_that_call = false;
+    return;
+  }
+  if (is_same) return;
   ring->stack_correlation = call.correlationId;
-  take(session, *ring, call.correlationId, 0);
+  ring->is_in_that_call = took(session, *ring, take_stack(*ring, call.correlationId, 0));
 }
 
 void on_stack_node(CuptiSession& session, std::uint64_t node) {
   if (node == 0 || !session.takes_stacks.load(std::memory_order_relaxed)) return;
-  if (EventRing* ring = thread_ring()) take(session, *ring, 0, node);
+  EventRing* ring = thread_ring();
+  if (ring == nullptr) return;
+  // Deep inside the libraries 4 KiB reach less far than at the begin of the call that captures.
+  took(session, *ring,
+       ring->is_in_that_call ? put_stack_of_call(*ring, node) : take_stack(*ring, 0, node));
 }
 
 }  // namespace gprofml::injection

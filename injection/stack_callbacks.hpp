@@ -9,8 +9,8 @@ namespace gprofml::injection {
 /// Enables the callbacks of such calls, where stacks are recorded.
 void enable_stack_callbacks(CuptiSession& session);
 
-/// A call for which a callback is enabled begins or ends.
-void on_stack_call(CuptiSession& session, CUpti_CallbackDomain domain,
+/// A call for which a callback is enabled, here or elsewhere, begins or ends.
+void on_stack_call(CuptiSession& session, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                    const CUpti_CallbackData& call);
 
 /// A node has come into being in a graph, not as a copy of another.

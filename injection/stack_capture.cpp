@@ -95,13 +95,13 @@ GPROFML_READS_STACKS std::uint32_t follow_frame_pointers(std::uint64_t frame_poi
   for (int step = 0; step < kMostInCopy && count < room; ++step) {
     if (frame_pointer < lowest || frame_pointer % 8 != 0) break;
     if (frame_pointer > stack_end - 16) break;
-    std::uint64_t pair[2];
-    copy_words(pair, frame_pointer, sizeof pair);
+    const auto* pair = reinterpret_cast<const volatile std::uint64_t*>(frame_pointer);
+    const std::uint64_t next = pair[0];
     if (frame_pointer + 16 > copy_end) {
-      records[count++] = {frame_pointer - stack_pointer, pair[0], pair[1]};
+      records[count++] = {frame_pointer - stack_pointer, next, pair[1]};
     }
     lowest = frame_pointer + 16;
-    frame_pointer = pair[0];
+    frame_pointer = next;
   }
   return count;
 }
@@ -134,6 +134,19 @@ GPROFML_READS_STACKS std::uint32_t follow_saved_frame_pointers(const unsigned ch
 }
 
 }  // namespace
+
+bool put_stack_of_call(EventRing& ring, std::uint64_t graph_node) {
+  void* room = ring.reserve(sizeof(StackEvent), ring.headroom_to_open());
+  if (room == nullptr) return false;
+  auto& event = *static_cast<StackEvent*>(room);
+  std::memset(&event, 0, sizeof event);
+  event.header = {sizeof event, EventKind::stack, TextKind::none};
+  event.graph_node = graph_node;
+  event.correlation = ring.stack_correlation;
+  event.flags = kStackOfCall;
+  ring.commit(sizeof event);
+  return true;
+}
 
 GPROFML_READS_STACKS bool take_stack(EventRing& ring, std::uint32_t correlation,
                                      std::uint64_t graph_node) {

@@ -41,6 +41,10 @@ struct StackEvent {
 };
 static_assert(sizeof(StackEvent) % 8 == 0);
 
+/// In `flags`, of nodes: the stack is that of the call with that correlation id, earlier in the
+/// ring, within which the node came into being.
+inline constexpr std::uint32_t kStackOfCall = 1u << 31;
+
 struct FrameRecord {
   std::uint64_t offset;  ///< from the stack pointer
   std::uint64_t frame_pointer;
@@ -49,6 +53,9 @@ struct FrameRecord {
 
 inline constexpr std::size_t kMostStackEventBytes =
     sizeof(StackEvent) + kMostCopiedBytes + kMostFrameRecords * sizeof(FrameRecord);
+
+/// Notes that a node came into being within the call whose stack was taken last. False: no room.
+bool put_stack_of_call(EventRing& ring, std::uint64_t graph_node);
 
 /// Takes the calling thread's stack into its ring. False when there is no room.
 bool take_stack(EventRing& ring, std::uint32_t correlation, std::uint64_t graph_node);

@@ -105,9 +105,23 @@ bool sift(const StackEvent& event, StackWriter& writer, RecordStream& stream) {
   return sieve.has_gaps;
 }
 
+void write_use(RecordStream& stream, const StackEvent& event, std::uint32_t stack) {
+  spool::CallStack record{};
+  record.graph_node = event.graph_node;
+  record.correlation = event.correlation;
+  record.stack = stack;
+  stream.add(spool::RecordKind::call_stack, record);
+}
+
 }  // namespace
 
-void write_stack(RecordStream& stream, const StackEvent& event) {
+void write_stack(RecordStream& stream, EventRing& ring, const StackEvent& event) {
+  if (event.flags == kStackOfCall) {
+    const bool is_known =
+        ring.written_stack != 0 && ring.written_stack_correlation == event.correlation;
+    if (is_known) write_use(stream, event, ring.written_stack);
+    return;
+  }
   StackWriter* writer = writer_for(stream);
   if (writer == nullptr) return;
   if (sift(event, *writer, stream) && writer->code.refresh()) sift(event, *writer, stream);
@@ -120,11 +134,11 @@ void write_stack(RecordStream& stream, const StackEvent& event) {
     draft.stack.id = known.id;
     stream.add_with_tail(spool::RecordKind::stack, draft.stack, draft.words, tail_bytes);
   }
-  spool::CallStack record{};
-  record.graph_node = event.graph_node;
-  record.correlation = event.correlation;
-  record.stack = known.id;
-  stream.add(spool::RecordKind::call_stack, record);
+  if (event.graph_node == 0) {
+    ring.written_stack = known.id;
+    ring.written_stack_correlation = event.correlation;
+  }
+  write_use(stream, event, known.id);
 }
 
 }  // namespace gprofml::injection

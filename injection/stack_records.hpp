@@ -7,6 +7,6 @@
 namespace gprofml::injection {
 
 /// Writes whose stack it is, and the stack itself when it is a new one.
-void write_stack(RecordStream& stream, const StackEvent& event);
+void write_stack(RecordStream& stream, EventRing& ring, const StackEvent& event);
 
 }  // namespace gprofml::injection

@@ -35,9 +35,11 @@ void require(cudaError_t status, const char* call) {
 #define REQUIRE(call) require((call), #call)
 
 constexpr std::size_t kBytes = 1 << 12;
-float* values = nullptr;
-cudaStream_t stream = nullptr;
-volatile int calls_made = 0;  // what stands behind a call keeps it from becoming a jump
+// Of each thread: what threads share they would have to share out.
+thread_local float* values = nullptr;
+thread_local cudaStream_t stream = nullptr;
+thread_local volatile int calls_made =
+    0;  // what stands behind a call keeps it from becoming a jump
 
 void prepare() {
   REQUIRE(cudaMalloc(&values, kBytes));
@@ -54,7 +56,7 @@ NOT_INLINED void launch() {
 }
 
 NOT_INLINED void copy() {
-  static char host[kBytes];
+  static thread_local char host[kBytes];
   REQUIRE(cudaMemcpyAsync(values, host, kBytes, cudaMemcpyHostToDevice, stream));
   ++calls_made;
 }
@@ -158,6 +160,7 @@ NOT_INLINED void on_signal(int) {
 }
 
 void* tiny_thread(void*) {
+  prepare();
   launch();
   ++calls_made;
   return nullptr;
@@ -220,6 +223,7 @@ NOT_INLINED void hostile() {
 }
 
 void* thread_body(void*) {
+  prepare();
   for (int i = 0; i < 50; ++i) {
     layer();
     deep(i % 5);

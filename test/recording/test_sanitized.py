@@ -13,6 +13,7 @@ import contextlib
 import io
 import os
 import pathlib
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -54,10 +55,10 @@ class Sanitized:
         self.addCleanup(holder.cleanup)
         self.folder = pathlib.Path(holder.name)
 
-    def record(self, clock, *program):
+    def record(self, clock, *program, options=()):
         environment = {k: v for k, v in os.environ.items() if k not in OURS}
         environment.update(OPTIONS, GPROFML_INJECTION=str(injection(self.kind)))
-        command = [BUILD / "bin/gprof-ml", "run", "--", BUILD / "bin/simgpu", "--libraries",
+        command = [BUILD / "bin/gprof-ml", "run", *options, "--", BUILD / "bin/simgpu", "--libraries",
                    simulator(self.kind), "--clock", clock, "--log", "log", "--", *program]
         return subprocess.run([str(word) for word in command], cwd=self.folder, text=True,
                               env=environment, stdin=subprocess.DEVNULL, capture_output=True,
@@ -84,6 +85,20 @@ class Sanitized:
     def test_generated(self):
         self.check_clean("wall", PROGRAMS / "generated_program", "--threads", "16",
                          "--operations", "100")
+
+    def test_call_stacks(self):
+        """Level 3 reads stacks of the program's; in coroutines and signal handlers too, where the
+        simulator itself does what ThreadSanitizer does not like."""
+        for what in ("threads",) if self.kind == "thread" else ("threads", "hostile"):
+            done = self.record("wall", PROGRAMS / "stacks_bare", what,
+                               options=("--level", "3", "--force", "-o", "run.db"))
+            self.assertNotIn("Sanitizer", done.stderr)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with sqlite3.connect(self.folder / "run.db") as database:
+                ((stacks, frames),) = database.execute(
+                    "SELECT count(*), count(DISTINCT frame) FROM call_stack")
+            self.assertGreater(stacks, 0)
+            self.assertGreater(frames, 2)
 
     def test_planted_fault_is_found(self):
         done = self.record("wall", PROGRAMS / "many_threads", "--rounds", "1", "--planted",
