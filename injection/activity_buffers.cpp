@@ -49,7 +49,21 @@ std::uint32_t ActivityBuffers::pop_free() {
 
 unsigned char* ActivityBuffers::request() {
   const std::uint32_t index = pop_free();
-  return index == kNone ? shared_ : pool_ + index * kBytes;
+  if (index == kNone) return shared_;
+  // Entered before it is counted: who asks which is the oldest sees all that are counted.
+  const std::uint64_t number = requested_.load(std::memory_order_relaxed) + 1;
+  out_as_[index].store(number, std::memory_order_release);
+  requested_.fetch_add(1, std::memory_order_release);
+  return pool_ + index * kBytes;
+}
+
+std::uint64_t ActivityBuffers::oldest_out() const {
+  std::uint64_t oldest = UINT64_MAX;
+  for (const std::atomic<std::uint64_t>& out_as : out_as_) {
+    const std::uint64_t number = out_as.load(std::memory_order_acquire);
+    if (number != 0 && number < oldest) oldest = number;
+  }
+  return oldest;
 }
 
 void ActivityBuffers::complete(unsigned char* data, std::size_t valid_bytes,
@@ -57,6 +71,7 @@ void ActivityBuffers::complete(unsigned char* data, std::size_t valid_bytes,
   if (is_shared(data)) return count_discarded(records);
   const auto index = static_cast<std::size_t>(data - pool_) / kBytes;
   if (data < pool_ || index >= kCount) return;
+  std::uint64_t number = out_as_[index].load(std::memory_order_relaxed);
   Full& full = descriptors_[index];
   full.data = data;
   full.valid_bytes = valid_bytes < kBytes ? valid_bytes : kBytes;
@@ -64,6 +79,8 @@ void ActivityBuffers::complete(unsigned char* data, std::size_t valid_bytes,
   while (!full_.compare_exchange_weak(full.next, &full, std::memory_order_release,
                                       std::memory_order_relaxed)) {
   }
+  // Unless it is out again already.
+  out_as_[index].compare_exchange_strong(number, 0, std::memory_order_acq_rel);
 }
 
 ActivityBuffers::Full* ActivityBuffers::take_full() {

@@ -42,6 +42,10 @@ class ActivityBuffers {
   bool is_running_out() const { return free_count_.load(std::memory_order_relaxed) < kCount / 2; }
 
   // --- the writer's
+  /// How many were requested so far, and which of those (counted from 1) is the oldest that has not
+  /// come back; UINT64_MAX: all have. Asked before take_full(), that call has all older ones.
+  std::uint64_t requested() const { return requested_.load(std::memory_order_acquire); }
+  std::uint64_t oldest_out() const;
   /// All buffers that came back since the last call, oldest first.
   Full* take_full();
   void give_back(Full& buffer);
@@ -66,6 +70,8 @@ class ActivityBuffers {
   std::atomic<std::uint64_t> free_{kNone};
   std::atomic<std::uint32_t> free_count_{0};
   std::atomic<std::uint32_t> next_free_[kCount];
+  std::atomic<std::uint64_t> requested_{0};
+  std::atomic<std::uint64_t> out_as_[kCount];  ///< which request it answered; 0: it is not out
   std::atomic<Full*> full_{nullptr};
   Full descriptors_[kCount];
   std::atomic<std::uint64_t> discarded_{0};

@@ -5,6 +5,7 @@
 #include "injection/kernel_records.hpp"
 #include "injection/memory_records.hpp"
 #include "injection/record_lengths.hpp"
+#include "injection/window_filter.hpp"
 #include "injection/writer.hpp"
 
 namespace gprofml::injection {
@@ -147,7 +148,7 @@ void write_cuda_event(RecordStream& stream, const RawRecord& record) {
   stream.add(spool::RecordKind::cuda_event, event);
 }
 
-void write_overhead(RecordStream& stream, const RawRecord& record) {
+void write_overhead(RecordStream& stream, const RawRecord& record, Cost& cost) {
   spool::Overhead overhead{};
   overhead.start_ns = record.time(kOverhead3_start);
   overhead.end_ns = record.time(kOverhead3_end);
@@ -158,6 +159,9 @@ void write_overhead(RecordStream& stream, const RawRecord& record) {
   }
   overhead.correlation = record.u32(kOverhead3_correlationId);
   stream.add(spool::RecordKind::overhead, overhead);
+  if (overhead.end_ns > overhead.start_ns) {
+    cost.cupti_ns += static_cast<std::uint64_t>(overhead.end_ns - overhead.start_ns);
+  }
 }
 
 void write_device(RecordStream& stream, const RawRecord& record) {
@@ -225,7 +229,7 @@ Fate write_record(RecordStream& stream, const CuptiSession& session, const RawRe
       write_cuda_event(stream, record);
       return Fate::written;
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
-      write_overhead(stream, record);
+      write_overhead(stream, record, session.recorder->cost);
       return Fate::written;
     case CUPTI_ACTIVITY_KIND_MEMORY2:
       write_memory_event(stream, record);
@@ -253,15 +257,18 @@ Fate write_record(RecordStream& stream, const CuptiSession& session, const RawRe
   }
 }
 
-void write_activity(Recorder& recorder) {
+void write_activity(Recorder& recorder, ActivityBuffers::Full* buffers) {
   const CuptiSession* session = recorder.session.load(std::memory_order_acquire);
   if (session == nullptr) return;
   begin_kernels();
-  ActivityBuffers::Full* buffer = recorder.buffers.take_full();
+  const Windows& windows = recorder.window_pass.windows;
+  ActivityBuffers::Full* buffer = buffers;
   while (buffer != nullptr) {
     ActivityBuffers::Full* next = buffer->next;
     const bool whole = walk_records(
         session->library, lengths, buffer->data, buffer->valid_bytes, [&](const RawRecord& record) {
+          if (windows.is_on() && !is_in_window(windows, record)) return;
+          ++recorder.records_written;
           const Fate fate = write_record(recorder.stream, *session, record);
           if (fate == Fate::unknown) ++recorder.buffers.unknown_records;
         });

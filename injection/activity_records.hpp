@@ -7,8 +7,8 @@
 
 namespace gprofml::injection {
 
-/// Writes the records of all buffers that have come back and returns the buffers to the pool.
-void write_activity(Recorder& recorder);
+/// Writes the records of these buffers that are in a window and returns the buffers to the pool.
+void write_activity(Recorder& recorder, ActivityBuffers::Full* buffers);
 
 enum class Fate { written, unwanted, unknown };
 

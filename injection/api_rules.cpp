@@ -102,4 +102,9 @@ bool submits_work(const char* name) {
   return is_one_of(kSubmitting, name);
 }
 
+bool is_call(const char* name, const char* plain) {
+  name = without_prefix(name);
+  return matches(plain, name, std::strcspn(name, "_"));
+}
+
 }  // namespace gprofml::injection

@@ -17,6 +17,9 @@ bool is_recorded_call(const char* name, std::uint32_t groups);
 /// Whether a call may put work on a GPU: launches, copies, fills.
 bool submits_work(const char* name);
 
+/// Whether a call is the one of that plain name: "GraphLaunch" for cudaGraphLaunch_v10000.
+bool is_call(const char* name, const char* plain);
+
 /// Whether any call is recorded.
 bool records_calls(std::uint32_t groups);
 

@@ -21,6 +21,7 @@ std::atomic<CuptiSession*> active_session{nullptr};
 
 void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* size,
                                   std::size_t* most_records) {
+  const TimedCallback timed;
   CuptiSession& session = *active_session.load(std::memory_order_acquire);
   session.has_asked_for_buffers.store(true, std::memory_order_release);
   session.buffers_out.fetch_add(1, std::memory_order_relaxed);
@@ -99,6 +100,8 @@ void flush(CuptiSession& session, bool forced) {
       session.library.ActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS) {
     session.recorder->cupti_dropped.fetch_add(dropped, std::memory_order_relaxed);
   }
+  session.recorder->cost.flusher_cpu_ns.store(static_cast<std::uint64_t>(thread_cpu_ns()),
+                                              std::memory_order_relaxed);
   announce_work(*session.recorder);
 }
 
@@ -111,6 +114,7 @@ void* flush_until_the_end(void* argument) {
     const std::uint32_t wanted = session.flush_wanted.load(std::memory_order_acquire);
     const bool forced = wanted != session.flushed.load(std::memory_order_relaxed);
     flush(session, forced);
+    session.flush_rounds.fetch_add(1, std::memory_order_acq_rel);
     if (forced) {
       session.flushed.store(wanted, std::memory_order_release);
       session.flushed_signal.raise();

@@ -215,6 +215,7 @@ Recorder* make_recorder() {
   if (!recorder->stream.start(recorder->file)) return turn_off("nothing is recorded", "no memory");
   post_process_facts(recorder->mailbox, system.nodename, recorder->options);
   post_inherited_facts(recorder->mailbox);
+  recorder->window_pass.start(*recorder, folder);
   if (!write_pass(*recorder, WriteReason::start)) {
     write_last_words(*recorder);
     recorder->file.abandon();

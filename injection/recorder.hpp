@@ -11,12 +11,14 @@
 #include <cstdint>
 
 #include "injection/activity_buffers.hpp"
+#include "injection/cost.hpp"
 #include "injection/event_ring.hpp"
 #include "injection/mailbox.hpp"
 #include "injection/options.hpp"
 #include "injection/record_stream.hpp"
 #include "injection/spool_file.hpp"
 #include "injection/system.hpp"
+#include "injection/window_pass.hpp"
 
 namespace gprofml::injection {
 
@@ -33,6 +35,7 @@ struct Recorder {
   ActivityBuffers buffers;
   std::atomic<std::uint64_t> ranges_lost{0};
   std::atomic<std::uint64_t> cupti_dropped{0};
+  Cost cost;
   std::atomic<std::uint64_t> stacks_lost{0};    ///< no room for them; since last noted
   std::atomic<std::uint64_t> unopened_ends{0};  ///< since the writer last noted them, as these:
   std::atomic<std::uint64_t> payloads_cut{0};
@@ -53,6 +56,8 @@ struct Recorder {
 
   SpoolFile file;  // the writer's alone, from here on
   RecordStream stream;
+  WindowPass window_pass;
+  std::uint64_t records_written = 0;  ///< of CUPTI
   bool end_is_written = false;
 };
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "injection/activity_records.hpp"
+#include "injection/size_limit.hpp"
 
 namespace gprofml::injection {
 namespace {
@@ -65,6 +66,13 @@ bool same_counts(const spool::Status& a, const spool::Status& b) {
          a.incomplete_records == b.incomplete_records;
 }
 
+/// Said at once: the closer the looks before and after, the clearer what lies on which side.
+bool clock_was_set(const spool::Status& a, const spool::Status& b) {
+  constexpr std::int64_t kLargestDriftNs = 1'000'000;
+  const std::int64_t step = (a.realtime_ns - a.monotonic_ns) - (b.realtime_ns - b.monotonic_ns);
+  return b.realtime_ns != 0 && (step > kLargestDriftNs || step < -kLargestDriftNs);
+}
+
 void write_status(Recorder& recorder, WriteReason reason) {
   // One writer thread a process; a forked child begins with its parent's value and corrects it.
   static spool::Status last{};
@@ -74,7 +82,9 @@ void write_status(Recorder& recorder, WriteReason reason) {
   }
   const spool::Status now = make_status(recorder);
   const bool due = now.monotonic_ns - last.monotonic_ns >= kStatusPeriodNs;
-  if (reason != WriteReason::finish && !due && same_counts(now, last)) return;
+  if (reason != WriteReason::finish && !due && same_counts(now, last) && !clock_was_set(now, last)) {
+    return;
+  }
   recorder.stream.add(spool::RecordKind::status, now);
   last = now;
 }
@@ -100,8 +110,11 @@ void* write_until_the_end(void* argument) {
     const std::uint32_t wanted = recorder.finish_wanted.load(std::memory_order_acquire);
     const bool finish = wanted != recorder.finished.load(std::memory_order_relaxed);
     recorder.passes_begun.fetch_add(1, std::memory_order_acq_rel);
-    if (!write_pass(recorder, finish ? WriteReason::finish : WriteReason::periodic)) {
-      give_up(recorder);
+    const bool written = write_pass(recorder, finish ? WriteReason::finish : WriteReason::periodic);
+    const bool over = written && !recorder.end_is_written && (is_over_size_limit(recorder) || recorder.window_pass.is_stopped());
+    if (!written || over) {
+      if (over) end_at_size_limit(recorder);
+      over ? stop_recorder(recorder) : give_up(recorder);
       recorder.finished.store(0xffffffffu, std::memory_order_release);
       recorder.passes_done.store(0xffffffffu, std::memory_order_release);
       recorder.pass_is_done.raise();
@@ -121,19 +134,30 @@ void* write_until_the_end(void* argument) {
 bool write_pass(Recorder& recorder, WriteReason reason) {
   RecordStream& stream = recorder.stream;
   if (reason == WriteReason::start) forget_deferred_ends();
+  WindowPass& windows = recorder.window_pass;
   write_messages(recorder);
-  write_activity(recorder);
-  recorder.rings.for_each([&stream](EventRing& ring) {
-    ring.drain([&](const EventHeader& event) { write_event(stream, ring, event); });
+  // What opens a window was put into a ring before any work in it could come back.
+  windows.begin(recorder);
+  ActivityBuffers::Full* buffers = recorder.buffers.take_full();
+  windows.obey(recorder);
+  recorder.rings.for_each([&](EventRing& ring) {
+    ring.drain([&](const EventHeader& event) {
+      if (windows.is_wanted(ring, event)) write_event(stream, ring, event);
+    });
   });
+  write_activity(recorder, buffers);
   write_deferred_ends(stream);
   write_unopened_ends(recorder);
   write_nvtx_losses(recorder);
   write_lost_stacks(recorder);
+  windows.conclude(recorder, reason == WriteReason::finish);
   if (reason == WriteReason::finish && recorder.end_is_written && stream.empty()) return true;
   write_status(recorder, reason);
+  account_cost(recorder, reason == WriteReason::finish);
   if (reason == WriteReason::finish) write_end(recorder);
-  return stream.flush();
+  const bool is_written = stream.flush();
+  if (is_written) windows.answer(recorder, recorder.end_is_written);
+  return is_written;
 }
 
 void write_last_words(Recorder& recorder) {

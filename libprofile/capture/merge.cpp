@@ -71,15 +71,26 @@ Nanoseconds as_time(std::uint64_t ns) {
   return static_cast<Nanoseconds>(std::min(ns, kMost));  // the file may say anything
 }
 
-RecordingCost cost_of(const spool::Cost& cost) {
-  return {as_time(cost.wall_ns), as_time(cost.callback_ns),
-          as_time(cost.writer_cpu_ns) + as_time(cost.flusher_cpu_ns),
-          as_time(cost.cupti_ns)};
+/// The simulator's virtual clock runs as it likes; what CUPTI says of itself is on it then.
+bool is_on_the_systems_clock(const spool::Status& status) {
+  constexpr std::uint64_t kHourNs = 3'600'000'000'000;
+  const auto apart = static_cast<std::uint64_t>(status.cupti_ns) -
+                     static_cast<std::uint64_t>(status.realtime_ns) + kHourNs;
+  return status.cupti_ns == 0 || apart < 2 * kHourNs;
+}
+
+RecordingCost cost_of(const spool::Cost& cost, const spool::Status& status) {
+  RecordingCost read;
+  read.wall_ns = as_time(cost.wall_ns);
+  read.callback_ns = as_time(cost.callback_ns);
+  read.own_cpu_ns = as_time(cost.writer_cpu_ns) + as_time(cost.flusher_cpu_ns);
+  if (is_on_the_systems_clock(status)) read.cupti_ns = as_time(cost.cupti_ns);
+  return read;
 }
 
 /// Reads one spool; its trace has one process. Throws SpoolError.
 std::pair<Trace, MergedProcess> read_spool(const std::string& path, const MergeOptions& options,
-                                            Progress& progress) {
+                                           Progress& progress) {
   SpoolReader reader(path);
   const std::string name = fs::path(path).filename().string();
   ProcessTranslator translator(name, reader.header());
@@ -88,8 +99,8 @@ std::pair<Trace, MergedProcess> read_spool(const std::string& path, const MergeO
       (fs::path(path).parent_path() / perf_map_name(reader.header().pid)).string());
   if (options.complete_windows_from) {
     const auto first = options.complete_windows_from->find(reader.header().pid);
-    translator.choose_windows(
-        first == options.complete_windows_from->end() ? 0 : first->second, true);
+    translator.choose_windows(first == options.complete_windows_from->end() ? 0 : first->second,
+                              true);
   }
   MergedProcess merged;
   RecordedProcess& process = merged.process;
@@ -108,7 +119,7 @@ std::pair<Trace, MergedProcess> read_spool(const std::string& path, const MergeO
   process.end = end_of(reader, facts);
   process.bytes = reader.file_bytes();
   process.lost_bytes = reader.lost_bytes();
-  process.cost = cost_of(facts.cost);
+  process.cost = cost_of(facts.cost, facts.status);
   add_process_notes(facts, process, std::string(reader.damage()), trace);
   merged.facts = facts.facts;
   merged.status = facts.status;
@@ -117,8 +128,8 @@ std::pair<Trace, MergedProcess> read_spool(const std::string& path, const MergeO
   return {std::move(trace), std::move(merged)};
 }
 
-/// A process that started CUDA or NVTX and used neither, and that has no more to say: programs start
-/// many of those, to ask how many GPUs there are, say.
+/// A process that started CUDA or NVTX and used neither, and that has no more to say: programs
+/// start many of those, to ask how many GPUs there are, say.
 bool did_nothing(const Trace& trace, const RecordedProcess& process) {
   const auto is_refused = [](const std::string& state) {
     return !state.empty() && state != "recorded";
@@ -341,7 +352,11 @@ Recording merge_spools(const std::string& folder, const MergeOptions& options) {
     }
   }
   // Where nobody did anything they are all there is to say why.
-  if (merged.empty()) std::for_each(idle.begin(), idle.end(), add);
+  if (merged.empty()) {
+    std::for_each(idle.begin(), idle.end(), add);
+  } else if (!idle.empty()) {
+    trace.meta["idle_processes"] = std::to_string(idle.size());
+  }
   if (merged.empty()) {
     if (!unreadable.empty()) throw NoReadableSpool(folder, std::move(unreadable));
     throw CaptureError(

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -45,6 +47,17 @@ enum class SpoolEnd : std::uint8_t {
   damaged         ///< a chunk in the middle does not verify: read up to there
 };
 
+/// What recording a process has cost, as far as it is accounted: not what CUPTI does inside each
+/// call. All in nanoseconds.
+struct RecordingCost {
+  Nanoseconds wall_ns = 0;      ///< from the recorder's start to its last word
+  Nanoseconds callback_ns = 0;  ///< on the program's threads, by sampling
+  Nanoseconds own_cpu_ns = 0;   ///< CPU time of the recorder's threads
+  Nanoseconds cupti_ns = 0;     ///< CUPTI's overhead records
+
+  Nanoseconds total_ns() const { return callback_ns + own_cpu_ns + cupti_ns; }
+};
+
 /// One process of a recording.
 struct RecordedProcess {
   std::string spool;  ///< file name
@@ -56,6 +69,7 @@ struct RecordedProcess {
   Nanoseconds last_written_ns = 0;  ///< of the last whole chunk, CLOCK_REALTIME
   std::uint64_t bytes = 0;          ///< of the file
   std::uint64_t lost_bytes = 0;     ///< behind the last whole chunk
+  RecordingCost cost;
 };
 
 struct Recording {
@@ -64,6 +78,9 @@ struct Recording {
 };
 
 struct MergeOptions {
+  /// Of recordings in windows only those that are complete, of each process (by pid) from this
+  /// index on. nullopt: all.
+  std::optional<std::map<std::int64_t, std::uint32_t>> complete_windows_from;
   /// Called now and then with the bytes read so far and in all.
   std::function<void(std::uint64_t, std::uint64_t)> progress;
 };

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "libprofile/capture/manifest.hpp"
+#include "libprofile/spool/control.hpp"
 #include "libprofile/capture/perf_maps.hpp"
 #include "libprofile/spool/machine_records.hpp"
 
@@ -108,6 +109,7 @@ bool remove_spool_folder(const std::string& folder) {
     if (ends_with(name, kSpoolSuffix) || is_perf_map(name)) unlink(in(folder, name).c_str());
   }
   unlink(in(folder, spool::kMachineName).c_str());
+  unlink(in(folder, spool::kControlName).c_str());
   // Last, so that what is left when this is interrupted can still be told as a spool folder.
   unlink(in(folder, kManifestName).c_str());
   return rmdir(folder.c_str()) == 0 || errno == ENOENT;

@@ -220,9 +220,21 @@ void ProcessTranslator::take(const spool::Status& record) {
       ++facts_.clock_steps;
       const Nanoseconds size = step == std::numeric_limits<Nanoseconds>::min() ? step + 1 : step;
       facts_.largest_clock_step_ns = std::max(facts_.largest_clock_step_ns, std::abs(size));
+      CaptureEventColumns& events = trace_.capture_events;
+      events.time_ns.push_back(record.realtime_ns);
+      events.process.push_back(0);
+      events.kind.push_back(trace_.intern("clock_step"));
+      events.detail.push_back(trace_.intern("the system's clock was set by `value` ns"));
+      events.value.push_back(step);
     }
   }
   facts_.status = record;
+  ClockPairColumns& clocks = trace_.clock_pairs;
+  clocks.process.push_back(0);
+  clocks.realtime_ns.push_back(record.realtime_ns);
+  clocks.monotonic_ns.push_back(record.monotonic_ns);
+  clocks.cupti_ns.push_back(record.cupti_ns == 0 ? kUnknown : record.cupti_ns);
+  clocks.uncertainty_ns.push_back(kUnknown);
 }
 
 void ProcessTranslator::take(const spool::End& record) {

@@ -96,6 +96,9 @@ enum class RecordKind : std::uint16_t {
   payload = 57,
   counter_sample = 58,
   call_stack = 59,  // level 3
+  window = 60,  // what the recorder did
+  capture_event = 61,
+  cost = 62,
 };
 
 struct RecordHeader {
@@ -236,6 +239,18 @@ struct Status {
   std::uint64_t writer_cpu_ns;       ///< CPU time of the writer thread
 };
 static_assert(sizeof(Status) == 80);
+
+/// What recording has cost since the recorder began. Written twice a second and at the end.
+struct Cost {
+  RecordHeader header;
+  std::int64_t time_ns;          ///< CLOCK_REALTIME
+  std::uint64_t wall_ns;         ///< since the recorder's start
+  std::uint64_t callback_ns;     ///< on the program's threads, by sampling
+  std::uint64_t writer_cpu_ns;   ///< CPU time of the thread that writes
+  std::uint64_t flusher_cpu_ns;  ///< of the thread that flushes
+  std::uint64_t cupti_ns;        ///< CUPTI's overhead records, summed up
+};
+static_assert(sizeof(Cost) == 56);
 
 enum class EndReason : std::uint32_t { exit_handler = 1, stopped = 2, write_failed = 3 };
 
@@ -644,5 +659,37 @@ struct CounterSample {
   std::uint32_t data_bytes;  ///< that follow, padded with zeros
 };
 static_assert(sizeof(CounterSample) == 48);
+
+// --- what the recorder did -------------------------------------------------------------------
+
+enum class WindowState : std::uint32_t {
+  open = 0,
+  closed = 1,   ///< it has its end; work that was launched in it may still come
+  complete = 2  ///< all that belongs to it stands before this record
+};
+
+/// An interval that is recorded. Said again, with the same index, as its state changes.
+struct Window {
+  RecordHeader header;
+  std::int64_t start_ns;  ///< 0: the recording's beginning
+  std::int64_t end_ns;    ///< while open 0
+  std::uint32_t index;    ///< from 0 in each process
+  std::uint32_t reason;   ///< String, what opened it
+  WindowState state;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(Window) == 40);
+
+/// What the recorder did to itself. `kind` is stable, snake_case: "windowed" (at the start: only
+/// what is in windows is recorded), "window_cut" (value: how many buffers had not come back when a
+/// window was settled).
+struct CaptureEvent {
+  RecordHeader header;
+  std::int64_t time_ns;
+  std::int64_t value;
+  std::uint32_t kind;    ///< String
+  std::uint32_t detail;  ///< String, a sentence
+};
+static_assert(sizeof(CaptureEvent) == 32);
 
 }  // namespace gprofml::spool
