@@ -55,6 +55,9 @@ class Sieve {
     if (word < kLowestAddress || word >= kUserEnd) return 0;
     const CodeMap::Kind kind = code_.look_up(word, stream_);
     has_gaps = has_gaps || kind == CodeMap::Kind::nowhere;
+    // What was code when the stack was taken may be gone: Python takes its trampolines away before
+    // exit handlers run. Numbers that are no addresses are hardly ever of that size.
+    if (kind == CodeMap::Kind::nowhere) return word >= kLowestOfCode ? word : 0;
     return kind == CodeMap::Kind::code ? word : 0;
   }
 
@@ -62,6 +65,7 @@ class Sieve {
 
  private:
   static constexpr std::uint64_t kLowestAddress = 0x1000;
+  static constexpr std::uint64_t kLowestOfCode = std::uint64_t{1} << 40;
   static constexpr std::uint64_t kUserEnd = std::uint64_t{1} << 47;
 
   const std::uint64_t stack_pointer_;

@@ -10,7 +10,7 @@
 // it knows. There is no footer and no index: a file cut at any byte reads up to its last whole
 // chunk, and `End` only says that the process ended in an orderly way.
 //
-// Dictionaries (String, LaunchConfig, Thread, Domain, Place) are records too and always stand
+// Dictionaries (String, LaunchConfig, Thread, Domain, Place, Module, Stack) are records too and always stand
 // before the first record that uses them, in the same chunk or an earlier one. String 0 is the
 // empty string and never written.
 //

@@ -128,6 +128,65 @@ TEST_CASE("two graphs of one process do not mix") {
   CHECK(paths.at("of the other") == "decode/mlp");
 }
 
+TEST_CASE("work without a range has the functions of its call stack, and says so") {
+  test::TraceBuilder t;
+  t.range(RangeKind::push_pop, "step", 1, 0, 100);
+  t.call("cudaLaunchKernel", 1, 10, 20, 1);
+  t.kernel("in a range", 0, 7, 20, 30, 1);
+  t.call("cudaLaunchKernel", 1, 110, 120, 2);
+  t.kernel("by its call", 0, 7, 120, 130, 2);
+  t.call("cudaGraphLaunch", 1, 210, 220, 3);
+  t.replayed("by its capture", 4, 9, 7, 220, 230, 3);
+  t.call("cudaLaunchKernel", 1, 310, 320, 4);
+  t.kernel("without", 0, 7, 320, 330, 4);
+  profile::Trace trace = t.build();
+  const auto frame = [&](profile::RowIndex parent, const char* function) {
+    trace.stack_frames.push_back({parent, trace.intern(function), trace.intern("/program"), -1});
+    return static_cast<profile::RowIndex>(trace.stack_frames.size() - 1);
+  };
+  const profile::RowIndex decode = frame(profile::kNoRow, "app::decode()");
+  const profile::RowIndex layer = frame(decode, "app::layer(int)");
+  const profile::RowIndex replay = frame(decode, "app::replay()");
+  const auto stack = [&](profile::RowIndex call, profile::RowIndex node, profile::RowIndex of) {
+    trace.call_stacks.call.push_back(call);
+    trace.call_stacks.graph_node.push_back(node);
+    trace.call_stacks.frame.push_back(of);
+  };
+  stack(0, profile::kNoRow, decode);
+  stack(1, profile::kNoRow, decode);
+  stack(2, profile::kNoRow, replay);
+  stack(profile::kNoRow, 0, layer);
+  CHECK(paths_of(trace) == PathOfKernel{{"in a range", "step"},
+                                        {"by its call", "app::decode"},
+                                        {"by its capture", "app::decode/app::layer"},
+                                        {"without", ""}});
+  const analysis::Report report = test::analyze_all(trace);
+  std::map<std::string, const analysis::OpStatistics*> ops;
+  for (const analysis::OpStatistics& op : report.ops) ops[op.path] = &op;
+  REQUIRE(ops.size() == 3);
+  CHECK(ops["step"]->source == analysis::OpSource::range);
+  CHECK(ops["step"]->host_ns == 100);
+  CHECK(ops["app::decode"]->source == analysis::OpSource::call_stack);
+  CHECK(ops["app::decode"]->host_ns == profile::kUnknown);
+  CHECK(ops["app::decode"]->count == 2);
+  CHECK(ops["app::decode"]->device_ns == 20);
+}
+
+TEST_CASE("without ranges and call stacks the ops are kernel families") {
+  test::TraceBuilder t;
+  for (int i = 0; i < 3; ++i) {
+    t.call("cudaLaunchKernel", 1, 100 * i, 100 * i + 10, i + 1);
+    t.kernel(i == 2 ? "rms_norm" : "sgemm_128x128", 0, 7, 100 * i + 20, 100 * i + 50, i + 1);
+  }
+  const analysis::Report report = test::analyze_all(t.build());
+  REQUIRE(report.ops.size() == 2);
+  CHECK(report.ops[0].path == "GEMM, GEMV");
+  CHECK(report.ops[0].count == 2);
+  CHECK(report.ops[0].device_ns == 60);
+  CHECK(report.ops[1].path == "normalisation");
+  CHECK(report.ops[1].source == analysis::OpSource::kernel_family);
+}
+
 TEST_CASE("the report's ops with a graph are those without") {
   test::TraceBuilder with_graph = two_layers({"capture"});
   for (int step = 0; step < 3; ++step) replay(with_graph, {"decode"}, 1000 + 200 * step, 10 + step);
