@@ -13,7 +13,7 @@ namespace {
 
 struct Frame {
   std::string function;
-  std::string module = "/home/user/program";
+  std::string module = "/srv/app/program";
 };
 
 /// The op path of a stack, given from the outermost frame inwards.
@@ -51,7 +51,7 @@ TEST_CASE("PyTorch's operators are named as its profiler names them", "[function
   const std::string torch = "/lib/libtorch_cpu.so";
   CHECK(ops_of({{"main", "/usr/bin/python3.12"},
                 {"_PyEval_EvalFrameDefault", "/usr/bin/python3.12"},
-                {"forward", "/home/user/model.py"},
+                {"forward", "/srv/app/model.py"},
                 {"_call_impl", "/usr/lib/python3/dist-packages/torch/nn/modules/module.py"},
                 {"at::_ops::linear::call(at::Tensor const&, at::Tensor const&)", torch},
                 {"at::native::linear(at::Tensor const&)", torch},

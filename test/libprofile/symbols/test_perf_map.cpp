@@ -16,14 +16,14 @@ std::string name_at(const PerfMap& map, std::uint64_t address) {
 
 TEST_CASE("Perf maps name code by its first and last byte", "[perf_map]") {
   const PerfMap map = PerfMap::parse(
-      "7f0000001000 20 py::forward:/home/user/model.py\n"
+      "7f0000001000 20 py::forward:/srv/app/model.py\n"
       "7f0000001020 10 v8::compiled code with blanks\n");
   CHECK(name_at(map, 0x7f0000000fff) == "none");
   CHECK(name_at(map, 0x7f0000001000) == "forward");
   CHECK(name_at(map, 0x7f000000101f) == "forward");
   CHECK(name_at(map, 0x7f0000001020) == "v8::compiled code with blanks");
   CHECK(name_at(map, 0x7f0000001030) == "none");
-  CHECK(map.find(0x7f0000001000)->file == "/home/user/model.py");
+  CHECK(map.find(0x7f0000001000)->file == "/srv/app/model.py");
   CHECK(map.find(0x7f0000001020)->file.empty());
 }
 
