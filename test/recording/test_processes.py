@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -64,6 +65,7 @@ class Shapes(ProcessTest):
     def test_processes_that_record_nothing_leave_no_trace(self):
         self.shape("helpers", "helpers")
         self.assertEqual(self.fills("helpers"), [60])
+        self.assertEqual(self.meta("helpers")["idle_processes"], "2")
         self.assertEqual(self.query("helpers", "SELECT code FROM quality_named"), [])
         self.assertEqual(self.left_behind(), [])
 
@@ -244,6 +246,22 @@ class Machine(ProcessTest):
         self.call(GPROF_ML, "recover", folder, "-o", "recovered.db")
         every = "SELECT time_ns, on_cpu_ns, tid FROM thread_sample_named ORDER BY 1, 2, 3"
         self.assertEqual(self.query("wall", every), self.query("recovered", every))
+
+    def test_gpus_on_the_wall_clock(self):
+        """A fake NVML that shows the GPU of the recording and another one."""
+        self.shape("uuid", "fills", "1")
+        uuid, = self.query("uuid", "SELECT uuid FROM device_named ORDER BY ordinal")[0]
+        shutil.copy(BUILD / "lib/libfake_machine_nvml.so", self.folder / "libnvidia-ml.so.1")
+        paths = f"{self.folder}:{self.environment.get('LD_LIBRARY_PATH', '')}"
+        done = self.record_wall("gpu", LD_LIBRARY_PATH=paths, FAKE_NVML_UUID=uuid)
+        samples = self.query("gpu", """SELECT DISTINCT uuid, sm_clock_mhz, memory_clock_mhz,
+            power_mw, temperature_c, throttle_reasons, memory_used_bytes, busy_percent
+            FROM gpu_sample_named""")
+        self.assertEqual(samples, [(uuid, 1500, 2600, 350000, 60, 0x24, 40, 87)])
+        self.assertIn("held down by its power limit in 100 %", " ".join(done.stderr.split()))
+        first, last = self.query("gpu", "SELECT min(start_ns), max(end_ns) FROM fill")[0]
+        low, high = self.query("gpu", "SELECT min(time_ns), max(time_ns) FROM gpu_sample")[0]
+        self.assertTrue(low <= last and high >= first)
 
     def test_not_joined_with_a_simulated_clock(self):
         self.shape("virtual", "burn")

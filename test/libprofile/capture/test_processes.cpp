@@ -96,26 +96,37 @@ TEST_CASE("the names of the spools change nothing but their order and source") {
   CHECK(kernels("a.spool", "b.spool") == kernels("b.spool", "a.spool"));
 }
 
-TEST_CASE("a process that recorded nothing is listed") {
-  SpoolFolder folder;
+TEST_CASE("a process that did nothing is listed only where there is no other") {
   RecordedProcess a = one_kernel(10, 1, 1000, "ka");
   RecordedProcess helper(11);
   helper.spool.fact("nvtx", "recorded");
   helper.end();
   RecordedProcess nothing(12);
   nothing.spool = SpoolWriter(12);  // a header only
-  folder.add(a, "a.spool");
+  RecordedProcess refused(13);
+  refused.spool.fact("cuda", "no driver");
+  refused.end();
+  SpoolFolder folder;
   folder.add(helper, "b.spool");
   folder.add(nothing, "c.spool");
-  const Recording recording = folder.merge();
-  REQUIRE(recording.processes.size() == 3);
-  CHECK(recording.trace.processes.size() == 3);
-  for (const profile::RecordedProcess& p : recording.processes) {
+  const Recording idle = folder.merge();
+  REQUIRE(idle.processes.size() == 2);
+  for (const profile::RecordedProcess& p : idle.processes) {
     CHECK(p.end == (p.pid == 12 ? SpoolEnd::abrupt : SpoolEnd::orderly));
     CHECK(p.cuda.empty());
   }
-  CHECK(notes_of(recording.trace) == Texts{"ended_abruptly 1"});
-  CHECK(detail_of(recording.trace, "ended_abruptly") == "pid 12 ended before anything was written");
+  CHECK(notes_of(idle.trace) == Texts{"ended_abruptly 1"});
+  CHECK(detail_of(idle.trace, "ended_abruptly") == "pid 12 ended before anything was written");
+  CHECK(idle.trace.meta.count("idle_processes") == 0);
+  folder.add(a, "a.spool");
+  folder.add(refused, "d.spool");
+  const Recording recording = folder.merge();
+  REQUIRE(recording.processes.size() == 2);
+  CHECK(recording.processes[0].pid == 10);
+  CHECK(recording.processes[1].pid == 13);  // it says why
+  CHECK(recording.trace.processes.size() == 2);
+  CHECK(notes_of(recording.trace) == Texts{"cuda_not_recorded 1"});
+  CHECK(recording.trace.meta.at("idle_processes") == "2");
 }
 
 TEST_CASE(
@@ -144,8 +155,8 @@ TEST_CASE(
   CHECK(killed.processes[0].lost_bytes == bytes.size() - 3 - first);
   CHECK(notes_of(killed.trace) == Texts{"ended_abruptly 1"});
   CHECK(detail_of(killed.trace, "ended_abruptly") ==
-        "pid 10 was killed, replaced itself or ended by _exit; written up to 2026-03-01 "
-        "12:30:05.250 UTC");
+        "pid 10 was killed, replaced itself, ended by _exit or took the recorder's file away; "
+        "written up to 2026-03-01 12:30:05.250 UTC");
   CHECK(killed.trace.meta.at("end") == "abrupt");
 
   const Recording running = merge(bytes, true);
