@@ -139,7 +139,7 @@ bool put_stack_of_call(EventRing& ring, std::uint64_t graph_node) {
   void* room = ring.reserve(sizeof(StackEvent), ring.headroom_to_open());
   if (room == nullptr) return false;
   auto& event = *static_cast<StackEvent*>(room);
-  std::memset(&event, 0, sizeof event);
+  event = StackEvent{};
   event.header = {sizeof event, EventKind::stack, TextKind::none};
   event.graph_node = graph_node;
   event.correlation = ring.stack_correlation;
