@@ -122,6 +122,9 @@ void* flush_until_the_end(void* argument) {
     }
     session.work.wait(seen, growing_period_ns(monotonic_ns() - started_ns));
   }
+  // Whoever still waits for the last flush must not wait for a thread that is gone.
+  session.flushed.store(0xffffffffu, std::memory_order_release);
+  session.flushed_signal.raise();
   disable_kinds(session);
   return nullptr;
 }

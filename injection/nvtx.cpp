@@ -116,6 +116,7 @@ bool take_lost(Nesting& nesting, std::uint32_t level) {
 template <class MaybeExtras = NoExtras>
 int push(const Domain& domain, std::uint32_t category, const Text& text,
          const MaybeExtras& extras = kNoExtras) {
+  const TimedCallback timed;
   EventRing* ring = thread_ring();
   if (ring == nullptr) return NVTX_NO_PUSH_POP_TRACKING;
   if (domain.id >= kMostDomains) {
@@ -151,6 +152,7 @@ void put_payloads(EventRing& ring, const Domain& domain, std::uint64_t range,
 
 template <class MaybeExtras = NoExtras>
 int pop(const Domain& domain, const MaybeExtras& extras = kNoExtras) {
+  const TimedCallback timed;
   const std::int64_t time_ns = now_ns();
   EventRing* ring = thread_ring();
   if (ring == nullptr || domain.id >= kMostDomains) return NVTX_NO_PUSH_POP_TRACKING;
@@ -175,6 +177,7 @@ int pop(const Domain& domain, const MaybeExtras& extras = kNoExtras) {
 template <class MaybeExtras = NoExtras>
 void mark(const Domain& domain, std::uint32_t category, const Text& text,
           const MaybeExtras& extras = kNoExtras) {
+  const TimedCallback timed;
   EventRing* ring = thread_ring();
   if (ring == nullptr) return;
   if (domain.id >= kMostDomains ||
@@ -187,6 +190,7 @@ void mark(const Domain& domain, std::uint32_t category, const Text& text,
 template <class MaybeExtras = NoExtras>
 nvtxRangeId_t start(const Domain& domain, std::uint32_t category, const Text& text,
                     const MaybeExtras& extras = kNoExtras) {
+  const TimedCallback timed;
   EventRing* ring = thread_ring();
   if (ring == nullptr) return kLostRange;
   std::uint64_t range = ring->next_range();
@@ -201,6 +205,7 @@ nvtxRangeId_t start(const Domain& domain, std::uint32_t category, const Text& te
 
 template <class MaybeExtras = NoExtras>
 void end(const Domain& domain, nvtxRangeId_t range, const MaybeExtras& extras = kNoExtras) {
+  const TimedCallback timed;
   const std::int64_t time_ns = now_ns();
   EventRing* ring = thread_ring();
   if (ring == nullptr) return;

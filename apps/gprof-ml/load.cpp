@@ -5,6 +5,7 @@
 #include "libprofile/capture/merge.hpp"
 #include "libprofile/capture/recording.hpp"
 #include "libprofile/store/store.hpp"
+#include "libprofile/trace/clock_steps.hpp"
 
 namespace gprofml::app {
 namespace {
@@ -16,6 +17,7 @@ LoadedTrace load_spool_folder(const std::string& path) {
   }
   LoadedTrace loaded;
   loaded.trace = profile::read_spool_folder(path).trace;
+  profile::correct_clock_steps(loaded.trace);
   loaded.is_recording = true;
   return loaded;
 }
@@ -31,6 +33,7 @@ LoadedTrace load_trace(const std::string& path, const profile::ImportOptions& op
   if (loaded.is_run_db) {
     loaded.trace = profile::read_run_db(path);
     profile::canonicalise(loaded.trace);  // other programs may have written or changed the file
+    profile::correct_clock_steps(loaded.trace);
   } else {
     loaded.trace = profile::import_file(path, options);
   }
