@@ -257,7 +257,7 @@ class Machine(ProcessTest):
         samples = self.query("gpu", """SELECT DISTINCT uuid, sm_clock_mhz, memory_clock_mhz,
             power_mw, temperature_c, throttle_reasons, memory_used_bytes, busy_percent
             FROM gpu_sample_named""")
-        self.assertEqual(samples, [(uuid, 1500, 2600, 350000, 60, 0x24, 40, 87)])
+        self.assertEqual(samples, [(uuid, 1500, 2600, 350000, 60, "0x24", 40, 87)])
         self.assertIn("held down by its power limit in 100 %", " ".join(done.stderr.split()))
         first, last = self.query("gpu", "SELECT min(start_ns), max(end_ns) FROM fill")[0]
         low, high = self.query("gpu", "SELECT min(time_ns), max(time_ns) FROM gpu_sample")[0]

@@ -27,7 +27,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kPatience = 500ms;
-constexpr std::int64_t kLooksBetweenCosts = 10;
 /// Each thread takes at most a hundredth of a CPU: with thousands of threads it looks less often.
 constexpr std::int64_t kShareOfCpu = 100;
 constexpr std::int64_t kLongestBetweenModules = 60'000'000'000;
@@ -204,7 +203,7 @@ void describe(std::uint32_t id, const std::string& uuid, ChunkFile& file) {
 }  // namespace
 
 /// Until the next look is due, counted from the start of the one before; at once when it is late.
-/// `look_ns` is what that one took. False when it is the last.
+/// `look_ns` is what that one took. False when this is to stop.
 bool Sampler::State::wait_for_next(Nanoseconds start_ns, std::int64_t look_ns) {
   const Nanoseconds period_ns = std::max(options.period_ns, look_ns * kShareOfCpu);
   const Nanoseconds left_ns = period_ns - (now_ns(CLOCK_MONOTONIC) - start_ns);
@@ -224,7 +223,7 @@ void Sampler::State::note_cost(std::int64_t& counted_ns) {
 void Sampler::State::read_proc() {
   Processes processes(options.folder, options.host);
   std::int64_t counted_ns = 0;
-  for (bool goes_on = true; goes_on;) {
+  for (bool is_last = false;;) {
     const Nanoseconds start_ns = now_ns(CLOCK_MONOTONIC);
     std::int64_t look_ns = 0;  // of CPU time, without what is done once
     const std::vector<std::uint32_t> fresh = processes.find();
@@ -244,15 +243,14 @@ void Sampler::State::read_proc() {
         processes.look(to);
         look_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_before_ns;
         note_cost(counted_ns);
-        if (++looks % kLooksBetweenCosts == 0 || stopping) {
-          spool::MachineCost cost{};
-          cost.cpu_ns = cpu_ns;
-          cost.looks = looks;
-          to.add(spool::kMachineCost, cost);
-        }
+        spool::MachineCost cost{};
+        cost.cpu_ns = cpu_ns;
+        cost.looks = ++looks;
+        to.add(spool::kMachineCost, cost);
       });
     }
-    goes_on = wait_for_next(start_ns, look_ns);
+    if (is_last) return;
+    is_last = !wait_for_next(start_ns, look_ns);
   }
 }
 
