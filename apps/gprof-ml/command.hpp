@@ -22,6 +22,7 @@ void add_analyze(CLI::App& cli, Action& action);
 void add_import(CLI::App& cli, Action& action);
 void add_merge(CLI::App& cli, Action& action);
 void add_recover(CLI::App& cli, Action& action);
+void add_control(CLI::App& cli, Action& action);
 void add_doctor(CLI::App& cli, Action& action);
 void add_env(CLI::App& cli, Action& action);
 

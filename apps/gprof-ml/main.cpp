@@ -66,6 +66,7 @@ int main(int argc, char** argv) {
   gprofml::app::add_merge(cli, action);
   gprofml::app::add_run(cli, action, arguments);
   gprofml::app::add_recover(cli, action);
+  gprofml::app::add_control(cli, action);
   gprofml::app::add_doctor(cli, action);
   gprofml::app::add_env(cli, action);
   try {

@@ -27,15 +27,19 @@
 #include "apps/gprof-ml/output.hpp"
 #include "apps/gprof-ml/record_flags.hpp"
 #include "apps/gprof-ml/run_output.hpp"
+#include "apps/gprof-ml/run_windows.hpp"
 #include "apps/gprof-ml/split_program.hpp"
 #include "apps/gprof-ml/summary.hpp"
 #include "apps/gprof-ml/wait_flag.hpp"
+#include "apps/gprof-ml/window_flags.hpp"
+#include "libprofile/capture/control_file.hpp"
 #include "libprofile/capture/environment.hpp"
 #include "libprofile/capture/launch.hpp"
 #include "libprofile/capture/machine/sampler.hpp"
 #include "libprofile/capture/output_name.hpp"
 #include "libprofile/capture/perf_maps.hpp"
 #include "libprofile/capture/recording.hpp"
+#include "libprofile/capture/registry.hpp"
 #include "libprofile/capture/size_limit.hpp"
 #include "libprofile/capture/spool_folder.hpp"
 
@@ -46,6 +50,7 @@ struct RunArguments {
   std::vector<std::string> command;
   std::string output;
   profile::RecordOptions recording;
+  std::string on_window;
   bool force = false;
   bool require_data = false;
   bool analyze = false;
@@ -150,6 +155,11 @@ Preparation prepare(const RunArguments& arguments, pid_t pid) {
     give_up(preparation, preparation.spools + " cannot be written to (" + reason + ")");
     preparation.spools.clear();
     return preparation;
+  }
+  if (!profile::ControlFile(preparation.spools).make()) {
+    print_message(
+        fmt::format("{}: no control file can be made ({}): gprof-ml control will not work",
+                    preparation.spools, std::strerror(errno)));
   }
   tell_outer_recording(preparation.output);
   return preparation;
@@ -264,6 +274,17 @@ void go_on_to_report(const std::string& run_db) {
   }
 }
 
+/// What may end the program must not cost what it did until now.
+void flush_spools(const std::string& folder) {
+  constexpr profile::Nanoseconds kFlushPatienceNs = 500'000'000;
+  const profile::ControlFile control(folder);
+  const auto generation = control.ask_for_flush();
+  if (!generation) return;
+  profile::await_recorders(control, kFlushPatienceNs, [&](const spool::ControlSlot& slot) {
+    return slot.flush_generation == *generation;
+  });
+}
+
 int run_program(const RunArguments& arguments) {
   check_output_name(arguments.output);  // its mistakes need no process to be seen
   std::optional<Preparation> preparation;
@@ -283,9 +304,17 @@ int run_program(const RunArguments& arguments) {
       sampler.emplace(profile::SamplerOptions{preparation->spools, preparation->manifest.host});
     }
     profile::SizeLimit size_limit(preparation->spools, arguments.recording.most_bytes);
+    const profile::Registered registered(preparation->spools);
+    WindowWatch windows(preparation->spools, preparation->manifest, preparation->output,
+                        arguments.on_window, arguments.quiet);
     profile::WaitHooks hooks;
-    hooks.tick = [&] { size_limit.look(); };
+    hooks.tick = [&] {
+      size_limit.look();
+      windows.look();
+    };
+    hooks.on_signal = [&](int, bool) { flush_spools(preparation->spools); };
     end = program.wait(hooks);
+    if (windows.finish()) preparation->output.existing = Existing::replace;
     interruptible.emplace();
   }
   wait_for_others(arguments, *preparation);
@@ -335,6 +364,12 @@ void add_run(CLI::App& cli, Action& action, std::vector<std::string>& arguments_
           "How long processes that outlive the program are recorded (default: 1 second)")
       ->type_name("SECONDS|all|none");
   add_record_flags(*command, arguments->recording);
+  add_window_flags(*command, arguments->recording);
+  command
+      ->add_option("--on-window", arguments->on_window,
+                   "Run this when a window's data is complete; {db} is its run.db")
+      ->check(not_empty())
+      ->type_name("COMMAND");
   if (!arguments_left.empty() && arguments_left.front() == "run") {
     std::vector<std::string> own(arguments_left.begin() + 1, arguments_left.end());
     arguments->command = split_program(own, *command);

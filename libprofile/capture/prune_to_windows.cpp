@@ -15,9 +15,11 @@ class Intervals {
   explicit Intervals(const std::vector<WindowInterval>& windows) : windows_(windows) {}
 
   bool meets(Nanoseconds start_ns, Nanoseconds end_ns) const {
-    // The last one that begins before the end reaches farthest of those that do.
+    // The last one that begins before the end reaches farthest of those that do. What ends as a
+    // window begins is not in it, but what takes no time at that moment is.
+    const Nanoseconds before_ns = end_ns > start_ns ? end_ns - 1 : end_ns;
     const auto after = std::upper_bound(
-        windows_.begin(), windows_.end(), end_ns,
+        windows_.begin(), windows_.end(), before_ns,
         [](Nanoseconds time, const WindowInterval& window) { return time < window.start_ns; });
     return after != windows_.begin() && start_ns < (after - 1)->end_ns;
   }

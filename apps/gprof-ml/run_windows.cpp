@@ -1,0 +1,177 @@
+#include "apps/gprof-ml/run_windows.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <exception>
+
+#include "apps/gprof-ml/message.hpp"
+#include "libprofile/capture/recording.hpp"
+
+namespace gprofml::app {
+namespace {
+
+/// run.db, run.2.db, run.3.db …
+RunOutput numbered(RunOutput output, std::uint32_t number) {
+  if (number < 2) return output;
+  for (std::string* name : {&output.path, &output.shown}) {
+    const std::size_t folder = name->rfind('/');
+    const std::size_t dot = name->rfind('.');
+    const bool has_ending =
+        dot != std::string::npos && (folder == std::string::npos || dot > folder + 1);
+    name->insert(has_ending ? dot : name->size(), fmt::format(".{}", number));
+  }
+  return output;
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  for (std::size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + with.size())) {
+    text.replace(at, what.size(), with);
+  }
+  return text;
+}
+
+}  // namespace
+
+WindowWatch::WindowWatch(const std::string& folder, const profile::Manifest& manifest,
+                         RunOutput output, std::string on_window, bool quiet)
+    : control_(folder),
+      folder_(folder),
+      manifest_(manifest),
+      output_(std::move(output)),
+      on_window_(std::move(on_window)),
+      quiet_(quiet) {}
+
+void WindowWatch::look() {
+  look_at_commands();
+  if (under_way_.valid()) {
+    if (under_way_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
+    end_snapshot();
+  }
+  const profile::Nanoseconds now_ns = profile::realtime_now_ns();
+  std::uint32_t closed = 0;
+  std::map<std::int64_t, std::uint32_t> complete = taken_;
+  for (const spool::ControlSlot& slot : control_.slots()) {
+    if (slot.windows_closed > complete[slot.pid]) {
+      closed = std::max(closed, slot.windows_closed - complete[slot.pid]);
+      complete[slot.pid] = slot.windows_closed;
+    }
+    // Another process's part of the same window may still come.
+    const bool settles = slot.windows_opened > slot.windows_closed + slot.is_recording;
+    if (settles && profile::is_alive(slot, now_ns)) return;
+  }
+  if (closed == 0) return;
+  next_ = std::move(complete);
+  start_snapshot(closed);
+}
+
+void WindowWatch::start_snapshot(std::uint32_t windows) {
+  Snapshot snapshot;
+  snapshot.output = numbered(output_, ++snapshots_);
+  snapshot.windows = windows;
+  profile::MergeOptions options;
+  options.complete_windows_from = taken_;
+  taken_ = next_;
+  const auto make = [snapshot, options, folder = folder_, manifest = manifest_]() mutable {
+    try {
+      write_run_output(profile::read_recording(folder, manifest, options).trace, snapshot.output);
+    } catch (const std::exception& error) {
+      snapshot.problem = error.what();
+    }
+    return snapshot;
+  };
+  try {
+    under_way_ = std::async(std::launch::async, make);
+  } catch (const std::exception& error) {  // no thread
+    print_message(
+        fmt::format("a window closed, but no run.db can be made of it now: {}", error.what()));
+  }
+}
+
+void WindowWatch::end_snapshot() {
+  const Snapshot snapshot = under_way_.get();
+  const std::string what = snapshot.windows == 1
+                               ? std::string("window closed")
+                               : fmt::format("{} windows closed", snapshot.windows);
+  if (!snapshot.problem.empty()) {
+    print_message(
+        fmt::format("{}, but {}; the run.db at the end will have it", what, snapshot.problem));
+    return;
+  }
+  wrote_output_ = wrote_output_ || snapshot.output.path == output_.path;
+  const std::string& program = manifest_.command.front();
+  if (!quiet_) {
+    print_message(fmt::format("{} -> {}; {} still runs (pid {})", what, snapshot.output.shown,
+                              program.substr(program.rfind('/') + 1), manifest_.program_pid));
+  }
+  run_command(snapshot.output);
+}
+
+void WindowWatch::run_command(const RunOutput& written) {
+  if (on_window_.empty()) return;
+  const std::string command = replaced(on_window_, "{db}", profile::command_text({written.path}));
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_init(&attributes);
+  posix_spawn_file_actions_init(&actions);
+  // Signals wait in us; the command is to have them as any other.
+  sigset_t none;
+  sigset_t all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  // What is typed is the program's.
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  std::string shell = "sh";
+  std::string option = "-c";
+  std::string text = command;
+  char* const words[] = {shell.data(), option.data(), text.data(), nullptr};
+  pid_t pid = -1;
+  const int error = posix_spawn(&pid, "/bin/sh", &actions, &attributes, words, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (error == 0) {
+    commands_.push_back(pid);
+  } else {
+    print_message(fmt::format("--on-window: cannot start a shell: {}", std::strerror(error)));
+  }
+}
+
+void WindowWatch::look_at_commands() {
+  commands_.erase(
+      std::remove_if(commands_.begin(), commands_.end(),
+                     [this](pid_t pid) {
+                       int status = 0;
+                       const pid_t ended = waitpid(pid, &status, WNOHANG);
+                       if (ended == 0) return false;
+                       if (ended > 0 && status != 0) {
+                         print_message(fmt::format(
+                             "--on-window: {} ended with {}", on_window_,
+                             WIFEXITED(status) ? fmt::format("exit code {}", WEXITSTATUS(status))
+                                               : fmt::format("signal {}", WTERMSIG(status))));
+                       }
+                       return true;
+                     }),
+      commands_.end());
+}
+
+bool WindowWatch::finish() {
+  if (under_way_.valid()) {
+    under_way_.wait();
+    end_snapshot();
+  }
+  look_at_commands();
+  return wrote_output_;
+}
+
+}  // namespace gprofml::app

@@ -1,0 +1,58 @@
+// `run` while windows close: each time a run.db of what has closed, a line that says so, and the
+// command of --on-window.
+#pragma once
+
+#include <sys/types.h>
+
+#include <future>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "apps/gprof-ml/run_output.hpp"
+#include "libprofile/capture/control_file.hpp"
+#include "libprofile/capture/manifest.hpp"
+
+namespace gprofml::app {
+
+/// All its functions are called by one thread; the merging happens on another, one at a time, so
+/// that windows that close meanwhile share the next run.db. Nothing throws: what fails is one line,
+/// and the raw records are still there for the run.db at the program's end.
+class WindowWatch {
+ public:
+  /// `on_window`: a command for the shell, {db} stands for the file; empty: none.
+  WindowWatch(const std::string& folder, const profile::Manifest& manifest, RunOutput output,
+              std::string on_window, bool quiet);
+
+  /// Looks whether windows have closed. To be called some ten times a second.
+  void look();
+  /// Waits for a run.db that is being made. Whether the output's own name is one of ours by now.
+  bool finish();
+
+ private:
+  struct Snapshot {
+    RunOutput output;
+    std::uint32_t windows = 0;
+    std::string problem;  ///< empty: it is written
+  };
+
+  void start_snapshot(std::uint32_t windows);
+  void end_snapshot();
+  void run_command(const RunOutput& written);
+  void look_at_commands();
+
+  profile::ControlFile control_;
+  std::string folder_;
+  profile::Manifest manifest_;
+  RunOutput output_;
+  std::string on_window_;
+  bool quiet_;
+  std::map<std::int64_t, std::uint32_t> taken_;  ///< windows in run.dbs already, by process
+  std::map<std::int64_t, std::uint32_t> next_;
+  std::uint32_t snapshots_ = 0;
+  bool wrote_output_ = false;
+  std::future<Snapshot> under_way_;
+  std::vector<pid_t> commands_;
+};
+
+}  // namespace gprofml::app
