@@ -202,9 +202,29 @@ CodeMap::Mapping* CodeMap::find_among_all(std::uint64_t address) const {
   return low < count_ && mappings_[low].begin <= address ? &mappings_[low] : nullptr;
 }
 
+/// Whether something is mapped within 1 GiB: libraries and memory lie together, and two counters
+/// side by side in a stack frame, which may look like an address, lie elsewhere.
+bool CodeMap::is_beside_others(std::uint64_t address) const {
+  constexpr std::uint64_t kFar = std::uint64_t{1} << 30;
+  std::size_t low = 0;
+  std::size_t high = count_;
+  while (low < high) {
+    const std::size_t middle = (low + high) / 2;
+    if (mappings_[middle].end <= address) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low < count_ && mappings_[low].begin - address < kFar) return true;
+  return low > 0 && address - mappings_[low - 1].end < kFar;
+}
+
 CodeMap::Kind CodeMap::look_up(std::uint64_t address, RecordStream& stream) {
   Mapping* mapping = find(address);
-  if (mapping == nullptr) return Kind::nowhere;
+  if (mapping == nullptr) {
+    return count_ == 0 || is_beside_others(address) ? Kind::nowhere : Kind::data;
+  }
   if (!mapping->is_code) return Kind::data;
   if (!mapping->is_written) write(*mapping, stream);
   return Kind::code;

@@ -13,8 +13,8 @@ namespace gprofml::injection {
 class CodeMap {
  public:
   enum class Kind : std::uint8_t {
-    nowhere,  ///< not mapped when last looked at
-    data,
+    nowhere,  ///< not mapped when last looked at, but beside what is
+    data,     ///< or no address at all
     code
   };
 
@@ -39,6 +39,7 @@ class CodeMap {
   void add_line(const char* line, std::size_t bytes);
   Mapping* find(std::uint64_t address);
   Mapping* find_among_all(std::uint64_t address) const;
+  bool is_beside_others(std::uint64_t address) const;
   void write(Mapping& mapping, RecordStream& stream);
 
   static constexpr std::size_t kMostMappings = 1u << 16;  // the kernel's own limit
