@@ -26,7 +26,7 @@ import unittest
 BINARY = os.path.abspath(sys.argv[1])
 HERE = pathlib.Path(__file__).resolve().parent
 PYTHON = sys.executable
-OURS = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "GPROFML_SPOOL_DIR"}
+OURS = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "GPROFML_SPOOL_DIR", "GPROFML_OPTIONS"}
 PATIENCE = 60  # seconds until a test gives up; none is a measure of anything
 
 # What a script needs to write a recording into the folder that the launcher gave it.
@@ -232,6 +232,7 @@ class PassThrough(RunTest):
         spools = pathlib.Path(seen.pop("GPROFML_SPOOL_DIR"))
         self.assertEqual(spools.parent, self.work)
         self.assertTrue(spools.name.startswith("run.db.spool-"))
+        self.assertEqual(seen.pop("GPROFML_OPTIONS"), f"max_bytes={4 << 30}")
         alone = subprocess.run(show, capture_output=True, check=True, env=self.environment,
                                cwd=self.work)
         self.assertEqual(seen, json.loads(alone.stdout))
