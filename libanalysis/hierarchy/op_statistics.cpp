@@ -20,7 +20,7 @@ using profile::RowIndex;
 namespace {
 
 bool inside(Nanoseconds t, const Window& window) {
-  return window.kind == WindowKind::all || (window.from_ns <= t && t < window.to_ns);
+  return window.is_whole() || (window.from_ns <= t && t < window.to_ns);
 }
 
 // Ops that a replay runs without their ranges being open: once a launch.

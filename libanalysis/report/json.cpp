@@ -40,6 +40,7 @@ Json window_json(const Window& window) {
   return {{"kind", name_of(window.kind)},
           {"from_ns", window.from_ns},
           {"to_ns", window.to_ns},
+          {"recorded_windows", window.recorded_windows},
           {"left_out", array_of(window.left_out, [](const LeftOut& part) {
              return Json{{"what", part.what}, {"ns", part.duration_ns}};
            })}};

@@ -133,6 +133,11 @@ std::string window_section(const Report& report) {
                          length_text(length_ns), found_text(report.steps));
       break;
   }
+  if (window.recorded_windows == 1) text += "; recorded in 1 window";
+  if (window.recorded_windows > 1) {
+    text += fmt::format("; recorded in {} windows, this is {}", window.recorded_windows,
+                        window.kind == WindowKind::range ? "of one" : "of the longest");
+  }
   std::string out = wrap(text, "window  ", kIndent);
   const std::string left_out = left_out_text(window);
   if (!left_out.empty()) {

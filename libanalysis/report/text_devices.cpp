@@ -180,7 +180,7 @@ std::string overview(const Report& report, const TextOptions& options) {
 }
 
 std::string no_gpu_work(const Report& report) {
-  const char* const where = report.window.kind == WindowKind::all ? "trace" : "window";
+  const char* const where = report.window.is_whole() ? "trace" : "window";
   const std::int64_t calls = report.quality.calls;
   const std::string made = calls == 0 ? "no CUDA call is recorded either"
                                       : fmt::format("the host made {} CUDA call{}",

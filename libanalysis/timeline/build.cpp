@@ -39,7 +39,7 @@ Span work_span(const Activities& work, const DeviceWork& indices) {
 bool overlaps(const Activities& work, ActivityIndex i, const Window& window) {
   const Nanoseconds start = work.start_ns[i];
   const bool ends_inside = work.end_ns[i] > window.from_ns || start == window.from_ns;
-  return window.kind == WindowKind::all || (start < window.to_ns && ends_inside);
+  return window.is_whole() || (start < window.to_ns && ends_inside);
 }
 
 void count(const Activities& work, ActivityIndex i, DeviceTimeline& d) {
@@ -143,7 +143,7 @@ Timeline build_timeline(const DependencyGraph& graph, const Window& window) {
     DeviceTimeline d;
     d.device = device;
     const Span active = work_span(graph.work, indices);
-    const Span span = window.kind == WindowKind::all ? active : Span{window.from_ns, window.to_ns};
+    const Span span = window.is_whole() ? active : Span{window.from_ns, window.to_ns};
     for (const ActivityIndex i : indices) {
       if (overlaps(graph.work, i, window)) count(graph.work, i, d);
     }

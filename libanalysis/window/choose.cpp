@@ -10,6 +10,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "libanalysis/window/recorded.hpp"
+
 namespace gprofml::analysis {
 
 using profile::kNoRow;
@@ -158,6 +160,48 @@ std::string no_steps_sentence(const Steps& steps, const WindowRequest& request) 
       steps.candidate.empty() ? "NAME" : "'" + steps.candidate + "'");
 }
 
+/// One of several windows: nothing may reach over what was not recorded between them.
+Window choose_recorded(const DependencyGraph& graph, const Steps& steps,
+                       const WindowRequest& request, const std::vector<RecordedWindow>& recorded) {
+  using Kind = WindowRequest::Kind;
+  RecordedWindow within = longest(recorded);
+  std::optional<Window> chosen;
+  if (request.kind == Kind::range) {
+    chosen = range_window(graph, request.range);
+    const RowIndex range = find_range(graph.trace, request.range);
+    const auto holds = [&](const RecordedWindow& window) {
+      return graph.trace.ranges.start_ns[range] >= window.from_ns &&
+             graph.trace.ranges.end_ns[range] <= window.to_ns;
+    };
+    const auto found = std::find_if(recorded.begin(), recorded.end(), holds);
+    if (found == recorded.end()) {
+      throw std::invalid_argument(fmt::format(
+          "range '{}' was not recorded as a whole: it reaches out of the recording's windows",
+          request.range));
+    }
+    within = *found;
+  }
+  const Steps inside = steps_in(steps, within);
+  const bool wanted = request.kind == Kind::steps ||
+                      (request.kind == Kind::automatic && steps.confidence >= kConfidentSteps);
+  if (wanted && inside.count > 0) chosen = steady_steps(graph, inside);
+  if (request.kind == Kind::automatic && chosen && chosen->steps < kFewestSteps) chosen.reset();
+  if (request.kind == Kind::steps && !chosen) {
+    throw std::invalid_argument(no_steps_sentence(steps, request));
+  }
+  Window window = chosen.value_or(Window{});
+  if (!chosen) {
+    window.from_ns = within.from_ns;
+    window.to_ns = within.to_ns;
+  }
+  confine(window, within, recorded.size());
+  Nanoseconds elsewhere = 0;
+  for (const RecordedWindow& other : recorded) elsewhere += other.to_ns - other.from_ns;
+  elsewhere -= within.to_ns - within.from_ns;
+  window.left_out.push_back({"other recorded windows", elsewhere});
+  return window;
+}
+
 }  // namespace
 
 std::optional<Window> whole_trace(const DependencyGraph& graph) {
@@ -181,6 +225,8 @@ std::optional<Window> whole_trace(const DependencyGraph& graph) {
 Window choose_window(const DependencyGraph& graph, const Steps& steps,
                      const WindowRequest& request) {
   using Kind = WindowRequest::Kind;
+  const std::vector<RecordedWindow> recorded = recorded_windows(graph.trace);
+  if (recorded.size() > 1) return choose_recorded(graph, steps, request, recorded);
   std::optional<Window> chosen;
   if (request.kind == Kind::range) chosen = range_window(graph, request.range);
   const bool steps_wanted = request.kind == Kind::steps || (request.kind == Kind::automatic &&
@@ -190,7 +236,12 @@ Window choose_window(const DependencyGraph& graph, const Steps& steps,
   if (request.kind == Kind::steps && !chosen) {
     throw std::invalid_argument(no_steps_sentence(steps, request));
   }
-  if (!chosen) return whole_trace(graph).value_or(Window{});
+  if (chosen) chosen->recorded_windows = static_cast<std::int64_t>(recorded.size());
+  if (!chosen) {
+    Window all = whole_trace(graph).value_or(Window{});
+    all.recorded_windows = static_cast<std::int64_t>(recorded.size());
+    return all;
+  }
   say_left_out(graph, steps, *chosen);
   return *chosen;
 }

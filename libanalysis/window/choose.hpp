@@ -19,7 +19,8 @@ std::optional<Window> whole_trace(const DependencyGraph& graph);
 /// takes, since the host's work before the first launch falls out of one step and no other makes up
 /// for it.) Automatic: steps when they were found with confidence >= 0.8 and two are whole and
 /// steady, else everything: a window of one step loses the host time before its first launch, which
-/// turned hta/triton_example from host-bound to GPU-bound. Throws std::invalid_argument with a
+/// turned hta/triton_example from host-bound to GPU-bound. Of a recording in several windows only
+/// one is analysed, by default the longest, or the steps in it. Throws std::invalid_argument with a
 /// sentence for the user when there are no steps, or no such range.
 Window choose_window(const DependencyGraph& graph, const Steps& steps,
                      const WindowRequest& request);

@@ -65,8 +65,12 @@ struct Window {
   profile::Nanoseconds from_ns = 0;
   profile::Nanoseconds to_ns = 0;
   bool sink_at_edge = false;
-  std::int64_t steps = 0;  ///< whole steps inside, for WindowKind::steps
+  std::int64_t steps = 0;             ///< whole steps inside, for WindowKind::steps
+  std::int64_t recorded_windows = 0;  ///< recorded in so many windows; 0: all along
   std::vector<LeftOut> left_out;
+
+  /// Nothing of the trace lies outside, so nothing needs to be cut.
+  bool is_whole() const { return kind == WindowKind::all && recorded_windows < 2; }
 };
 
 /// What the user asked for with --window and --range.

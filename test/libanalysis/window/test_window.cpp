@@ -236,3 +236,46 @@ TEST_CASE("steady steps of a long run begin where the rolling median has settled
   // ten steps from k: median (d[k+4] + d[k+5]) / 2 <= 105 first at k = 15: (105 + 100) / 2
   CHECK(warm == 15);
 }
+
+namespace {
+
+// Six steps of which 0 and 3 to 5 were recorded: what is between has no records.
+profile::Trace recorded_in_two_windows() {
+  profile::Trace trace = training(6).build();
+  const auto window = [&](std::int64_t from, std::int64_t to) {
+    trace.windows.start_ns.push_back(from);
+    trace.windows.end_ns.push_back(to);
+    trace.windows.process.push_back(0);
+    trace.windows.reason.push_back(trace.intern("control"));
+  };
+  window(1000 * us, 1150 * us);
+  window(1350 * us, 1650 * us);
+  return trace;
+}
+
+}  // namespace
+
+TEST_CASE("recorded in windows: the steps are those of the longest") {
+  const analysis::Report report = test::analyze_window(recorded_in_two_windows(), Kind::automatic);
+  CHECK(report.window.recorded_windows == 2);
+  CHECK(report.window.kind == analysis::WindowKind::steps);
+  CHECK(report.window.from_ns == (1350 + 18) * us);
+  // The kernel that ends the last step starts after the window: cut off there.
+  CHECK(report.window.to_ns == 1650 * us);
+  CHECK_FALSE(report.window.sink_at_edge);
+  REQUIRE(report.window.left_out.size() == 1);
+  CHECK(report.window.left_out[0].duration_ns == 150 * us);
+}
+
+TEST_CASE("recorded in windows: all is the longest, and nothing reaches over the gap") {
+  const analysis::Report report = test::analyze_window(recorded_in_two_windows(), Kind::all);
+  CHECK(report.window.from_ns == 1350 * us);
+  CHECK(report.window.to_ns == 1650 * us);
+  REQUIRE(report.devices.size() == 1);
+  CHECK(report.devices[0].timeline.span_ns == 300 * us);
+  CHECK(report.devices[0].timeline.busy_ns == 6 * 10 * us);
+}
+
+TEST_CASE("recorded all along: no windows") {
+  CHECK(test::analyze_window(training(6).build(), Kind::all).window.recorded_windows == 0);
+}

@@ -1,0 +1,31 @@
+// A recording in windows: what lies between them was not recorded, and no figure may reach over it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "libanalysis/window/window.hpp"
+
+namespace gprofml::analysis {
+
+/// [from, to): something of it was recorded at every moment.
+struct RecordedWindow {
+  profile::Nanoseconds from_ns = 0;
+  profile::Nanoseconds to_ns = 0;
+};
+
+/// The windows of all processes, those that overlap joined, in the order of time. Empty: everything
+/// was recorded.
+std::vector<RecordedWindow> recorded_windows(const profile::Trace& trace);
+
+/// The longest; the first of several. `windows` is not empty.
+RecordedWindow longest(const std::vector<RecordedWindow>& windows);
+
+/// The steps that lie in the window as a whole, with their own periods.
+Steps steps_in(const Steps& steps, const RecordedWindow& window);
+
+/// Cuts `window`, which begins in `recorded`, off at its end, and says how many there are. Work
+/// that runs beyond belongs to what was not recorded.
+void confine(Window& window, const RecordedWindow& recorded, std::size_t windows);
+
+}  // namespace gprofml::analysis
