@@ -3,12 +3,12 @@
 
 #include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "apps/gprof-ml/command.hpp"
+#include "apps/gprof-ml/json_text.hpp"
 #include "libprofile/capture/control_file.hpp"
 #include "libprofile/capture/manifest.hpp"
 #include "libprofile/capture/registry.hpp"
@@ -94,22 +94,21 @@ void print(const ControlArguments& arguments, const std::string& folder,
       std::puts("no process has begun to record yet; it will be obeyed when one has");
     return;
   }
-  nlohmann::ordered_json processes = nlohmann::ordered_json::array();
+  std::string processes;
   for (const spool::ControlSlot& slot : slots) {
-    processes.push_back({{"pid", slot.pid},
-                         {"state", state_of(slot, now_ns)},
-                         {"windows_opened", slot.windows_opened},
-                         {"windows_complete", slot.windows_closed},
-                         {"last_window_start_ns", slot.last_window_start_ns},
-                         {"last_window_end_ns", slot.last_window_end_ns},
-                         {"records", slot.records},
-                         {"spool_bytes", slot.spool_bytes},
-                         {"lost", slot.lost},
-                         {"cost_ppm", slot.cost_ppm}});
+    processes += fmt::format(
+        "{}\n    {{\"pid\": {}, \"state\": \"{}\", \"windows_opened\": {}, "
+        "\"windows_complete\": {}, \"last_window_start_ns\": {}, \"last_window_end_ns\": {}, "
+        "\"records\": {}, \"spool_bytes\": {}, \"lost\": {}, \"cost_ppm\": {}}}",
+        processes.empty() ? "" : ",", slot.pid, state_of(slot, now_ns), slot.windows_opened,
+        slot.windows_closed, slot.last_window_start_ns, slot.last_window_end_ns, slot.records,
+        slot.spool_bytes, slot.lost, slot.cost_ppm);
   }
-  const nlohmann::ordered_json all{
-      {"folder", folder}, {"answered", answered}, {"processes", processes}};
-  std::puts(all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
+  std::fputs(
+      fmt::format("{{\n  \"folder\": {},\n  \"answered\": {},\n  \"processes\": [{}{}]\n}}\n",
+                  json_text(folder), answered, processes, slots.empty() ? "" : "\n  ")
+          .c_str(),
+      stdout);
 }
 
 int control(const ControlArguments& arguments) {
