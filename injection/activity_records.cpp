@@ -201,6 +201,20 @@ void write_stream(RecordStream& stream, const RawRecord& record) {
   stream.add(spool::RecordKind::stream, created);
 }
 
+Fate write_memory_record(RecordStream& stream, const RawRecord& record) {
+  switch (record.kind()) {
+    case CUPTI_ACTIVITY_KIND_MEMORY2:
+      write_memory_event(stream, record);
+      break;
+    case CUPTI_ACTIVITY_KIND_MEMORY_POOL:
+      write_memory_pool(stream, record);
+      break;
+    default:
+      write_unified_memory(stream, record);
+  }
+  return Fate::written;
+}
+
 }  // namespace
 
 Fate write_record(RecordStream& stream, const CuptiSession& session, const RawRecord& record) {
@@ -232,14 +246,10 @@ Fate write_record(RecordStream& stream, const CuptiSession& session, const RawRe
       write_overhead(stream, record, session.recorder->cost);
       return Fate::written;
     case CUPTI_ACTIVITY_KIND_MEMORY2:
-      write_memory_event(stream, record);
-      return Fate::written;
     case CUPTI_ACTIVITY_KIND_MEMORY_POOL:
-      write_memory_pool(stream, record);
-      return Fate::written;
     case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
-      write_unified_memory(stream, record);
-      return Fate::written;
+      if (session.gives_up_memory.load(std::memory_order_relaxed)) return Fate::unwanted;
+      return write_memory_record(stream, record);
     case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
       write_graph_launch(stream, record);
       return Fate::written;

@@ -39,8 +39,12 @@ class TimedCallback {
   std::int64_t start_ns_;
 };
 
-/// Writes what recording has cost so far, and gives up what the budget cannot pay for. Called by
-/// the writer in each pass; `finish` writes in any case.
+/// What of it adds up: everything but what CUPTI says on another clock than the system's (a
+/// simulated one). The writer's.
+std::uint64_t accounted_ns(const Recorder& recorder);
+
+/// Writes what recording has cost so far, now and then. Called by the writer in each pass; `finish`
+/// writes in any case.
 void account_cost(Recorder& recorder, bool finish);
 
 }  // namespace gprofml::injection

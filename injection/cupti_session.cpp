@@ -109,11 +109,16 @@ void* flush_until_the_end(void* argument) {
   auto& session = *static_cast<CuptiSession*>(argument);
   prctl(PR_SET_NAME, "gprof-ml");
   const std::int64_t started_ns = monotonic_ns();
+  bool has_memory_kinds = true;
   while (current_recorder.load(std::memory_order_acquire) == session.recorder) {
     const std::uint32_t seen = session.work.value();
     const std::uint32_t wanted = session.flush_wanted.load(std::memory_order_acquire);
     const bool forced = wanted != session.flushed.load(std::memory_order_relaxed);
     flush(session, forced);
+    if (has_memory_kinds && session.gives_up_memory.load(std::memory_order_relaxed)) {
+      has_memory_kinds = false;
+      disable_memory_kinds(session);
+    }
     session.flush_rounds.fetch_add(1, std::memory_order_acq_rel);
     if (forced) {
       session.flushed.store(wanted, std::memory_order_release);

@@ -34,6 +34,8 @@ class CuptiSession {
   std::atomic<bool> writer_is_slow{false};
   /// Call stacks are taken; may be switched off at any time.
   std::atomic<bool> takes_stacks{false};
+  /// Memory events are no longer wanted: the writer drops them, the flusher disables their kinds.
+  std::atomic<bool> gives_up_memory{false};
   static constexpr std::uint32_t kMostCalls = 4096;
   std::uint64_t stack_calls[2][kMostCalls / 64] = {};  ///< by API and callback id; fixed at start
   /// The filter of calls is absent: the writer drops what is not wanted.

@@ -149,6 +149,16 @@ CUptiResult enable_kinds(CuptiSession& session) {
   return kernels;
 }
 
+void disable_memory_kinds(CuptiSession& session) {
+  constexpr std::uint32_t kMemoryGroups = spool::kMemory | spool::kPools | spool::kUnifiedMemory;
+  if (session.library.ActivityDisable == nullptr) return;
+  for (const Kind& kind : kKinds) {
+    if ((kind.group & kMemoryGroups) != 0 && is_asked_for(session, kind)) {
+      session.library.ActivityDisable(kind.kind);
+    }
+  }
+}
+
 void disable_kinds(CuptiSession& session) {
   if (session.library.ActivityDisable == nullptr) return;
   for (const Kind& kind : kKinds) {

@@ -10,6 +10,9 @@ namespace gprofml::injection {
 /// use but kept; success when they are not asked for.
 CUptiResult enable_kinds(CuptiSession& session);
 
+/// Disables what records memory, for good.
+void disable_memory_kinds(CuptiSession& session);
+
 /// Disables what enable_kinds() enabled, and all calls.
 void disable_kinds(CuptiSession& session);
 

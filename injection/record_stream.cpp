@@ -102,6 +102,16 @@ void RecordStream::note(const char* code, const char* detail, std::uint64_t coun
   add(spool::RecordKind::note, record);
 }
 
+void RecordStream::capture_event(const char* kind, const char* detail, std::int64_t time_ns,
+                                 std::int64_t value) {
+  spool::CaptureEvent record{};
+  record.time_ns = time_ns;
+  record.value = value;
+  record.kind = string(kind);
+  record.detail = string(detail);
+  add(spool::RecordKind::capture_event, record);
+}
+
 bool RecordStream::flush() {
   if (failed_) return false;
   if (used_ == 0) return true;

@@ -79,6 +79,8 @@ class RecordStream {
 
   void fact(const char* key, const char* value, std::size_t value_bytes);
   void note(const char* code, const char* detail, std::uint64_t count);
+  void capture_event(const char* kind, const char* detail, std::int64_t time_ns,
+                     std::int64_t value);
 
   /// Writes what is collected as one chunk. False once the file no longer takes anything.
   bool flush();

@@ -42,12 +42,7 @@ void write_window(RecordStream& stream, const Window& window) {
 
 void write_capture_event(RecordStream& stream, const char* kind, const char* detail,
                          std::int64_t value) {
-  spool::CaptureEvent record{};
-  record.time_ns = now_ns();
-  record.value = value;
-  record.kind = stream.string(kind);
-  record.detail = stream.string(detail);
-  stream.add(spool::RecordKind::capture_event, record);
+  stream.capture_event(kind, detail, now_ns(), value);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "injection/activity_records.hpp"
+#include "injection/keep_budget.hpp"
 #include "injection/size_limit.hpp"
 
 namespace gprofml::injection {
@@ -38,7 +39,8 @@ void write_lost_stacks(Recorder& recorder) {
   if (count == 0) return;
   recorder.stream.note("stacks_lost",
                        "call stacks that came faster than they could be written; their calls and "
-                       "GPU work are there", count);
+                       "GPU work are there",
+                       count);
 }
 
 spool::Status make_status(Recorder& recorder) {
@@ -82,7 +84,8 @@ void write_status(Recorder& recorder, WriteReason reason) {
   }
   const spool::Status now = make_status(recorder);
   const bool due = now.monotonic_ns - last.monotonic_ns >= kStatusPeriodNs;
-  if (reason != WriteReason::finish && !due && same_counts(now, last) && !clock_was_set(now, last)) {
+  if (reason != WriteReason::finish && !due && same_counts(now, last) &&
+      !clock_was_set(now, last)) {
     return;
   }
   recorder.stream.add(spool::RecordKind::status, now);
@@ -111,7 +114,8 @@ void* write_until_the_end(void* argument) {
     const bool finish = wanted != recorder.finished.load(std::memory_order_relaxed);
     recorder.passes_begun.fetch_add(1, std::memory_order_acq_rel);
     const bool written = write_pass(recorder, finish ? WriteReason::finish : WriteReason::periodic);
-    const bool over = written && !recorder.end_is_written && (is_over_size_limit(recorder) || recorder.window_pass.is_stopped());
+    const bool over = written && !recorder.end_is_written &&
+                      (is_over_size_limit(recorder) || recorder.window_pass.is_stopped());
     if (!written || over) {
       if (over) end_at_size_limit(recorder);
       over ? stop_recorder(recorder) : give_up(recorder);
@@ -154,6 +158,7 @@ bool write_pass(Recorder& recorder, WriteReason reason) {
   if (reason == WriteReason::finish && recorder.end_is_written && stream.empty()) return true;
   write_status(recorder, reason);
   account_cost(recorder, reason == WriteReason::finish);
+  keep_budget(recorder);
   if (reason == WriteReason::finish) write_end(recorder);
   const bool is_written = stream.flush();
   if (is_written) windows.answer(recorder, recorder.end_is_written);

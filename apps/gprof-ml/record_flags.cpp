@@ -24,6 +24,15 @@ std::uint64_t size_of(const std::string& text) {
   return *bytes;
 }
 
+std::uint32_t budget_of(const std::string& text) {
+  const auto ppm = profile::parse_share_ppm(text);
+  if (!ppm || *ppm == 0) {
+    throw CLI::ValidationError("--overhead-budget: takes a share of wall time such as 3%, not " +
+                               text);
+  }
+  return *ppm;
+}
+
 }  // namespace
 
 void add_record_flags(CLI::App& command, profile::RecordOptions& options) {
@@ -51,6 +60,13 @@ void add_record_flags(CLI::App& command, profile::RecordOptions& options) {
           "Stop recording, not the program, when the raw records take so much (default: 4GiB; 0: "
           "no limit)")
       ->type_name("SIZE");
+  command
+      .add_option_function<std::string>(
+          "--overhead-budget",
+          [&options](const std::string& text) { options.budget_ppm = budget_of(text); },
+          "Hold the accounted cost of recording to this share of wall time: gives up call stacks, "
+          "then memory events, then records in windows (default: off)")
+      ->type_name("SHARE");
   command.add_flag("--python", options.python,
                    "Python functions (Python >= 3.12) in the call stacks of --level 3");
   command.add_flag("--redact", options.redact,

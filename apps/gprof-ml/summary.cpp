@@ -187,7 +187,7 @@ constexpr std::string_view kNoFurtherLoss[] = {
     "dropped_records",     "discarded_records",   "ranges_lost",       "incomplete_records",
     "unreadable_spool",    "empty_spool",         "write_failed",      "ended_abruptly",
     "still_running",       "damaged_spool",       "cuda_not_recorded", "nvtx_not_recorded",
-    "cuda_variable_taken", "nvtx_variable_taken", "not_recording",     "nested_recording",
+    "outside_window",      "no_window",           "cuda_variable_taken", "nvtx_variable_taken", "not_recording",     "nested_recording",
     "nothing_recorded",    "spools_gone",         "open_ranges",       "unopened_range_ends",
     "clock_step",          "stubs_on_path",       "stub_library",
 };
@@ -217,6 +217,10 @@ std::string lost_text(const profile::Recording& recording, const analysis::Repor
   add_count(text, noted(trace, {"ranges_lost"}), "range event", "range events", "dropped");
   add_count(text, noted(trace, {"incomplete_records"}), "record was", "records were",
             "unfinished when the program ended");
+  if (report != nullptr) {
+    add_count(text, report->quality.no_timestamp, "GPU activity has", "GPU activities have",
+              "no usable times");
+  }
   add_count(text, noted(trace, {"unreadable_spool"}), "spool", "spools", "cannot be read");
   add_count(text, noted(trace, {"empty_spool"}), "process", "processes",
             "ended before anything was recorded");
@@ -290,6 +294,28 @@ std::string missing_lines(const profile::Recording& recording) {
                                : fmt::format("{} ({})", reason, pid_list(pids)));
   }
   return out;
+}
+
+// --- cost -------------------------------------------------------------------------------------
+
+/// Accounted for: what CUPTI does inside each call shows only against a run without recording.
+std::string cost_line(const profile::Recording& recording) {
+  profile::RecordingCost sum;
+  for (const RecordedProcess& process : recording.processes) {
+    sum.wall_ns = std::max(sum.wall_ns, process.cost.wall_ns);
+    sum.callback_ns += process.cost.callback_ns;
+    sum.own_cpu_ns += process.cost.own_cpu_ns;
+    sum.cupti_ns += process.cost.cupti_ns;
+  }
+  if (sum.wall_ns <= 0) return {};
+  const auto tenths = std::llround(1000.0 * static_cast<double>(sum.total_ns()) /
+                                   static_cast<double>(sum.wall_ns));
+  std::string parts = fmt::format(
+      "callbacks {}, own threads {}", analysis::duration_text(sum.callback_ns),
+      analysis::duration_text(sum.own_cpu_ns));
+  if (sum.cupti_ns > 0) parts += ", CUPTI " + analysis::duration_text(sum.cupti_ns);
+  return line("cost", fmt::format("~{} of wall time accounted for ({})",
+                                  analysis::percent_text(tenths), parts));
 }
 
 /// What the machine around the program had to do with its times, where somebody can change that.
@@ -415,6 +441,7 @@ std::string summary_lines(const SummaryInput& input) {
   out += line("lost", lost_text(recording, report ? &*report : nullptr));
   out += missing_lines(recording);
   out += machine_lines(recording.trace);
+  out += cost_line(recording);
   if (report) out += steps_line(*report);
   out += wrote_line(input) + kept_lines(input);
   out += command_line("next", "gprof-ml analyze " + shell_word(input.output));
