@@ -90,7 +90,8 @@ def is_standard(header):
 def is_system(header):
     """What the C library and POSIX offer."""
     return header.startswith(("sys/", "arpa/", "netinet/", "linux/")) or header in {
-        "cxxabi.h", "dirent.h", "dlfcn.h", "elf.h", "errno.h", "fcntl.h", "poll.h", "pthread.h", "signal.h", "spawn.h",
+        "cxxabi.h", "dirent.h", "dlfcn.h", "elf.h", "errno.h", "execinfo.h", "fcntl.h",
+        "poll.h", "pthread.h", "signal.h", "spawn.h",
         "stdint.h", "stdio.h", "stdlib.h", "string.h", "time.h", "unistd.h"}
 
 

@@ -12,8 +12,9 @@ import subprocess
 import sys
 import zlib
 
-MACHINE_PATH = re.compile(rb"(?<![\w.\-/\\])/(?:root|work|home|Users)(?=/|[^\w./-]|$)")
-ADDRESS = re.compile(rb"\b(?:https?|ftp)://([A-Za-z0-9.-]+)")
+# Behind "}" it goes on from something filled in: "/proc/{}/root" is any machine's.
+MACHINE_PATH = re.compile(rb"(?<![\w.\-/\\}])/(?:root|work|home|Users)(?=/|[^\w./-]|$)")
+ADDRESS = re.compile(rb"\b(?:https?|ftp)://(?:[^\s/@\x22]*@)?([A-Za-z0-9.-]+)")
 DOCUMENTATION = {
     "github.com", "sqlite.org", "www.sqlite.org", "doi.org", "arxiv.org", "json-schema.org",
     "docs.nvidia.com", "pytorch.org", "en.cppreference.com", "llvm.org", "gcc.gnu.org", "cmake.org",

@@ -140,13 +140,18 @@ class Portable(PlantedTree):
         self.plant("scripts/a.sh", f"get {self.HOST}\n")
         self.assertEqual(len(portable.check(self.root)), 1)
 
+    def test_a_host_behind_a_user(self):
+        self.plant("a.py", "https:" + "//me:word@registry.example.org/x")
+        self.assertEqual(portable.check(self.root), ["a.py:1: the address of a host, registry.example.org"])
+
     def test_inside_gzip(self):
         (self.root / "a.json.gz").write_bytes(gzip.compress(f'"{self.PATH}"'.encode()))
         self.assertEqual(len(portable.check(self.root)), 1)
 
     def test_what_is_fine(self):
         self.plant("a.md", "https:" + "//github.com/x/y, test/" + "work/a, ../" + "root, /" +
-                   "workspace, /usr/include, n/" + "home\n")
+                   "workspace, /usr/include, n/" + "home, /proc/{}/" + "root{}, https:" +
+                   "//me:word@example.com/x\n")
         self.assertEqual(portable.check(self.root), [])
 
     def test_an_empty_tree_is_no_success(self):

@@ -189,7 +189,7 @@ class Kept(ProcessTest):
     def test_variables(self):
         self.shape("kept", "fills", "3", CUDA_DEVICE_MAX_CONNECTIONS="8", NCCL_ALGO="Ring",
                    VLLM_API_KEY="planted-word", HF_TOKEN="planted-word", MY_OWN="planted-word",
-                   TORCH_URL="https://me:planted-word@host")
+                   TORCH_URL="https://me:planted-word@example.com")
         meta = self.meta("kept")
         self.assertEqual(meta["env.CUDA_DEVICE_MAX_CONNECTIONS"], "8")
         self.assertEqual(meta["env.NCCL_ALGO"], "Ring")

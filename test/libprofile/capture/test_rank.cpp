@@ -86,7 +86,7 @@ TEST_CASE("Variables that change what runs are kept, and no others", "[rank]") {
   }
   CHECK(spool::is_kept_value("expandable_segments:True"));
   CHECK(spool::is_kept_value("tcp://10.0.0.1:29500"));
-  CHECK_FALSE(spool::is_kept_value("https://user:word@host/x"));
+  CHECK_FALSE(spool::is_kept_value("https://user:word@example.com/x"));
 }
 
 TEST_CASE("The names of the rank variables are each said once", "[rank]") {
