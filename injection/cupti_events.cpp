@@ -1,6 +1,9 @@
 // What CUPTI tells while it happens: nodes and edges of graphs (an activity record only carries a
 // node's number), the end of modules, and CUPTI's own errors. Runs in the program's threads: no
 // lock, no allocation.
+#include <time.h>
+
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 
@@ -77,15 +80,39 @@ void on_edge(CuptiSession& session, const CUpti_GraphData& graph, bool is_remove
 // A program that unloads a module waits no longer than this for us, and only once.
 constexpr std::int64_t kUnloadPatienceNs = 100'000'000;
 
-void on_resource(CuptiSession& session, CUpti_CallbackId id, const CUpti_ResourceData& resource) {
-  if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) {
-    // The names of its kernels may go with it, and records that we hold point at them.
-    if (!session.writer_is_slow.load(std::memory_order_relaxed) &&
-        !let_writer_catch_up(*session.recorder, kUnloadPatienceNs)) {
-      session.writer_is_slow.store(true, std::memory_order_relaxed);
-    }
-    return;
+/// Waits until the flusher has asked for what is finished by now: a round that is under way may
+/// have begun before, the one after it has not.
+bool let_flusher_catch_up(CuptiSession& session, std::int64_t deadline_ns) {
+  if (!session.has_asked_for_buffers.load(std::memory_order_acquire)) return true;
+  const std::uint32_t begun = session.flush_rounds.load(std::memory_order_acquire);
+  const timespec pause{0, 50'000};
+  while (session.flush_rounds.load(std::memory_order_acquire) - begun < 2) {
+    if (monotonic_ns() > deadline_ns) return false;
+    session.work.raise();
+    nanosleep(&pause, nullptr);
   }
+  return true;
+}
+
+/// The names of a module's kernels may go with it, and records that CUPTI and we hold point at
+/// them.
+void before_unload(CuptiSession& session) {
+  if (session.writer_is_slow.load(std::memory_order_relaxed)) return;
+  const int saved_errno = errno;
+  const std::int64_t deadline_ns = monotonic_ns() + kUnloadPatienceNs;
+  if (!let_flusher_catch_up(session, deadline_ns) ||
+      !let_writer_catch_up(*session.recorder, kUnloadPatienceNs)) {
+    session.writer_is_slow.store(true, std::memory_order_relaxed);
+    session.recorder->mailbox.note(
+        "late_names",
+        "a module was unloaded before its records were read, and no later one is waited for: "
+        "kernels of unloaded modules may have other names than their own");
+  }
+  errno = saved_errno;
+}
+
+void on_resource(CuptiSession& session, CUpti_CallbackId id, const CUpti_ResourceData& resource) {
+  if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) return before_unload(session);
   if (resource.resourceDescriptor == nullptr) return;
   const auto& graph = *static_cast<const CUpti_GraphData*>(resource.resourceDescriptor);
   switch (id) {

@@ -58,6 +58,24 @@ bool has_failed(const profile::Trace& trace, RowIndex call) {
   return result != profile::kUnknown && result != 0;
 }
 
+// Calls whose work was recorded without usable times: it takes no part in time, but it is there.
+std::vector<bool> calls_of_untimed_work(const profile::Trace& trace) {
+  std::vector<bool> calls(trace.api_calls.size(), false);
+  for (const profile::ActivityColumns* work :
+       {static_cast<const profile::ActivityColumns*>(&trace.kernels),
+        static_cast<const profile::ActivityColumns*>(&trace.copies),
+        static_cast<const profile::ActivityColumns*>(&trace.fills),
+        static_cast<const profile::ActivityColumns*>(&trace.graph_launches)}) {
+    for (RowIndex row = 0; row < work->size(); ++row) {
+      if (work->launch[row] == profile::kNoRow) continue;
+      if (!profile::has_timestamp(work->start_ns[row], work->end_ns[row])) {
+        calls[work->launch[row]] = true;
+      }
+    }
+  }
+  return calls;
+}
+
 // Of nested calls (a runtime call and the driver call inside it) only the outermost is a
 // submission: unless work was recorded for the inner one, that is how the outer one did its own.
 Submissions count_submissions(const DependencyGraph& graph) {
@@ -66,9 +84,10 @@ Submissions count_submissions(const DependencyGraph& graph) {
     for (const RowIndex call : graph.threads[thread].outermost_calls) outermost[call] = true;
   }
   const std::vector<bool> captured = captured_calls(graph);
+  const std::vector<bool> untimed = calls_of_untimed_work(graph.trace);
   Submissions s;
   for (RowIndex call = 0; call < graph.trace.api_calls.size(); ++call) {
-    const bool has_work = !graph.work.work_of_call(call).empty();
+    const bool has_work = untimed[call] || !graph.work.work_of_call(call).empty();
     if (!has_work && (captured[call] || has_failed(graph.trace, call))) continue;
     if (!has_work && !(outermost[call] && graph.traits.of(call).submits)) continue;
     ++s.all;

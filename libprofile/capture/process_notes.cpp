@@ -58,7 +58,8 @@ void add_losses(const spool::Status& s, Notes& notes) {
             fmt::format("{} of kinds that this version does not know",
                         counted(s.unknown_records, "CUPTI record")));
   notes.add("incomplete_records", s.incomplete_records,
-            fmt::format("{} of GPU work that had not ended when handed over",
+            fmt::format("{} of GPU work that had not ended when handed over; what stood behind in "
+                        "the same buffers could not be read",
                         counted(s.incomplete_records, "record")));
 }
 
@@ -109,7 +110,8 @@ void add_end(const ProcessFacts& facts, const RecordedProcess& process, const st
           "ended_abruptly",
           process.last_written_ns == 0
               ? std::string("ended before anything was written")
-              : fmt::format("was killed, replaced itself or ended by _exit; written up to {}",
+              : fmt::format("was killed, replaced itself, ended by _exit or took the recorder's "
+                            "file away; written up to {}",
                             last));
       break;
     case SpoolEnd::write_failed:

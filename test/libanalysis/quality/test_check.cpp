@@ -83,6 +83,18 @@ TEST_CASE("a launch without its kernel lowers coverage, with a warning") {
   CHECK(message(q, "submissions_without_work").find("1 of 4") == 0);
 }
 
+TEST_CASE("work whose times cannot be used is no lost work") {
+  test::TraceBuilder t;
+  for (int i = 0; i < 2; ++i) t.call("cudaLaunchKernel", 1, 100 * i, 100 * i + 10, i);
+  t.kernel("k", 0, 7, 20, 30, 0);
+  t.kernel("k", 0, 7, 0, 0, 1);
+  const analysis::Quality q = quality_of(t);
+  CHECK(q.submissions == 2);
+  CHECK(q.linked_submissions == 2);
+  CHECK(q.no_timestamp == 1);
+  CHECK(message(q, "submissions_without_work").empty());
+}
+
 TEST_CASE("a fill without a record is told apart from a lost kernel") {
   test::TraceBuilder t;
   t.call("cudaLaunchKernel", 1, 0, 10, 1);
