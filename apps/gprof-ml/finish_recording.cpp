@@ -37,6 +37,7 @@ FinishedRecording finish_recording(const FinishRequest& request) {
   } else {
     finished.recording.trace.meta["recovered"] = "true";
   }
+  for (const auto& [key, value] : request.more_meta) finished.recording.trace.meta[key] = value;
   Interruptible::check();
   finished.written = write_run_output(finished.recording.trace, request.output);
   finished.merge_ns =

@@ -1,6 +1,7 @@
 // What `run` and `recover` both do once the processes have ended: spools into a run.db.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -13,8 +14,9 @@ struct FinishRequest {
   std::string folder;  ///< of the spools; empty: there was none
   profile::Manifest manifest;
   RunOutput output;
-  std::optional<profile::ProgramEnd> end;  ///< unknown to `recover`
-  bool progress = true;                    ///< show a bar where there is a terminal
+  std::optional<profile::ProgramEnd> end;          ///< unknown to `recover`
+  bool progress = true;                            ///< show a bar where there is a terminal
+  std::map<std::string, std::string> more_meta{};  ///< what else the run.db is to say
 };
 
 struct FinishedRecording {

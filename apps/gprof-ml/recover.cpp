@@ -108,7 +108,7 @@ int recover(const RecoverArguments& arguments) {
   const RunOutput output = output_of(arguments, manifest);
   check_run_output(output);
   const FinishedRecording finished =
-      finish_recording({arguments.folder, manifest, output, std::nullopt, true});
+      finish_recording({arguments.folder, manifest, output, std::nullopt, true, {}});
   print_summary(arguments, finished, output);
   return kDone;
 }

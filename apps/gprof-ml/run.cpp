@@ -22,6 +22,7 @@
 #include "apps/gprof-ml/end_as_program.hpp"
 #include "apps/gprof-ml/finish_recording.hpp"
 #include "apps/gprof-ml/interruptible.hpp"
+#include "apps/gprof-ml/measure_overhead.hpp"
 #include "apps/gprof-ml/message.hpp"
 #include "apps/gprof-ml/not_empty.hpp"
 #include "apps/gprof-ml/output.hpp"
@@ -32,6 +33,7 @@
 #include "apps/gprof-ml/summary.hpp"
 #include "apps/gprof-ml/wait_flag.hpp"
 #include "apps/gprof-ml/window_flags.hpp"
+#include "libanalysis/report/wrap.hpp"
 #include "libprofile/capture/control_file.hpp"
 #include "libprofile/capture/environment.hpp"
 #include "libprofile/capture/launch.hpp"
@@ -56,6 +58,7 @@ struct RunArguments {
   bool analyze = false;
   bool keep_spool = false;
   bool quiet = false;
+  unsigned measured_pairs = 0;  ///< 0: one run, recorded
   profile::Patience wait;
 };
 
@@ -65,6 +68,7 @@ struct Preparation {
   profile::Manifest manifest;
   std::string spools;  ///< empty: not recorded
   std::map<std::string, std::string> variables;
+  std::map<std::string, std::string> measured;  ///< --measure-overhead: more of `meta`
 };
 
 profile::Manifest manifest_for(const RunArguments& arguments, const RunOutput& output, pid_t pid) {
@@ -216,7 +220,7 @@ bool finish(const RunArguments& arguments, const Preparation& preparation,
             const profile::ProgramEnd& end) {
   profile::keep_perf_maps(preparation.spools, preparation.manifest.start_ns);
   FinishRequest request{preparation.spools, preparation.manifest, preparation.output, end,
-                        !arguments.quiet};
+                        !arguments.quiet,   preparation.measured};
   if (const auto now = profile::read_manifest(preparation.spools)) {
     request.manifest.problems =
         now->problems;  // a recording inside this one may have added its own
@@ -285,12 +289,19 @@ void flush_spools(const std::string& folder) {
   });
 }
 
-int run_program(const RunArguments& arguments) {
-  check_output_name(arguments.output);  // its mistakes need no process to be seen
-  std::optional<Preparation> preparation;
+/// A program that has run recorded; its run.db is not made yet.
+struct Ran {
+  Preparation preparation;
+  std::optional<int> not_started;  ///< the exit code to end with
+  profile::ProgramEnd end;
+};
+
+/// Runs the program and records it.
+Ran run_recorded(const RunArguments& arguments) {
+  Ran ran;
   std::optional<profile::Sampler> sampler;
   std::optional<Interruptible> interruptible;
-  profile::ProgramEnd end;
+  Preparation& preparation = ran.preparation;
   {
     const profile::SignalRelay relay;
     profile::Program program(arguments.command, relay);
@@ -298,35 +309,69 @@ int run_program(const RunArguments& arguments) {
     preparation = prepare(arguments, program.pid());
     const std::string not_followed = cannot_follow(arguments.command);
     if (!not_followed.empty()) print_message(not_followed);
-    const int reason = program.start(preparation->variables);
-    if (reason != 0) return cannot_start(arguments, *preparation, reason);
-    if (!preparation->spools.empty()) {
-      sampler.emplace(profile::SamplerOptions{preparation->spools, preparation->manifest.host});
+    const int reason = program.start(preparation.variables);
+    if (reason != 0) {
+      ran.not_started = cannot_start(arguments, preparation, reason);
+      return ran;
     }
-    profile::SizeLimit size_limit(preparation->spools, arguments.recording.most_bytes);
-    const profile::Registered registered(preparation->spools);
-    WindowWatch windows(preparation->spools, preparation->manifest, preparation->output,
+    if (!preparation.spools.empty()) {
+      sampler.emplace(profile::SamplerOptions{preparation.spools, preparation.manifest.host});
+    }
+    profile::SizeLimit size_limit(preparation.spools, arguments.recording.most_bytes);
+    const profile::Registered registered(preparation.spools);
+    WindowWatch windows(preparation.spools, preparation.manifest, preparation.output,
                         arguments.on_window, arguments.quiet);
     profile::WaitHooks hooks;
     hooks.tick = [&] {
       size_limit.look();
       windows.look();
     };
-    hooks.on_signal = [&](int, bool) { flush_spools(preparation->spools); };
-    end = program.wait(hooks);
-    if (windows.finish()) preparation->output.existing = Existing::replace;
+    hooks.on_signal = [&](int, bool) { flush_spools(preparation.spools); };
+    ran.end = program.wait(hooks);
+    if (windows.finish()) preparation.output.existing = Existing::replace;
     interruptible.emplace();
   }
-  wait_for_others(arguments, *preparation);
-  interruptible.emplace();  // who had enough of waiting still gets the run.db
+  wait_for_others(arguments, preparation);
   if (sampler) sampler->stop();
+  return ran;
+}
+
+/// Runs it with and without recording; `ran` becomes the last recorded run, the spools of those
+/// before it are thrown away.
+MeasuredOverhead measure(const RunArguments& arguments, std::optional<Ran>& ran) {
+  return measure_overhead(arguments.command, arguments.measured_pairs,
+                          [&]() -> std::optional<profile::ProgramEnd> {
+                            if (ran && !ran->preparation.spools.empty()) {
+                              profile::remove_spool_folder(ran->preparation.spools);
+                            }
+                            ran = run_recorded(arguments);
+                            if (ran->not_started) return std::nullopt;
+                            return ran->end;
+                          });
+}
+
+int run_program(const RunArguments& arguments) {
+  check_output_name(arguments.output);  // its mistakes need no process to be seen
+  std::optional<Ran> ran;
+  std::optional<MeasuredOverhead> measured;
+  if (arguments.measured_pairs > 0) {
+    measured = measure(arguments, ran);
+    if (ran) ran->preparation.measured = overhead_meta(*measured);
+  }
+  if (!ran) ran = run_recorded(arguments);
+  if (ran->not_started) return *ran->not_started;
+  std::optional<Interruptible> interruptible(
+      std::in_place);          // who had enough of waiting still gets the run.db
   ::signal(SIGPIPE, SIG_IGN);  // a reader of the summary that goes away changes no exit code
-  const bool recorded = finish_whatever_happens(arguments, *preparation, end);
-  if (recorded && arguments.analyze) go_on_to_report(preparation->output.shown);
-  if (arguments.require_data && !recorded && end.code() == 0) return kNoRecords;
+  const bool recorded = finish_whatever_happens(arguments, ran->preparation, ran->end);
+  if (measured) {
+    std::fputs(analysis::wrap(overhead_text(*measured), "  overhead  ", 12).c_str(), stderr);
+  }
+  if (recorded && arguments.analyze) go_on_to_report(ran->preparation.output.shown);
+  if (arguments.require_data && !recorded && ran->end.code() == 0) return kNoRecords;
   interruptible.reset();
-  end_as_program(end);
-  return end.code();
+  end_as_program(ran->end);
+  return ran->end.code();
 }
 
 }  // namespace
@@ -358,6 +403,11 @@ void add_run(CLI::App& cli, Action& action, std::vector<std::string>& arguments_
   command->add_flag("--keep-spool", arguments->keep_spool,
                     "Keep the folder of raw records that the run.db is made from");
   command->add_flag("--quiet", arguments->quiet, "No summary; only what went wrong");
+  command->add_flag(
+      "--measure-overhead{5}", arguments->measured_pairs,
+      "Run the program several times without and with recording in turns (5 pairs, or "
+      "--measure-overhead=N), and say how much slower it is recorded; the last recorded "
+      "run is kept");
   command
       ->add_option_function<std::string>(
           "--wait", [arguments](const std::string& text) { arguments->wait = patience_of(text); },

@@ -876,6 +876,58 @@ else:
                 fcntl.flock(spool, fcntl.LOCK_SH)
 
 
+class MeasuredOverhead(RunTest):
+    """--measure-overhead: the program without and with recording, in turns."""
+
+    # Writes down whether it is recorded; what it reads must be there in each run.
+    TELLING = SPOOL + """
+recorded = "GPROFML_SPOOL_DIR" in os.environ
+with open("order", "a") as order:
+    order.write("B" if recorded else "A")
+if recorded:
+    spool()
+assert sys.stdin.read() == "input"
+time.sleep(0.05 if recorded else 0.01)
+sys.exit(int(sys.argv[1]) if len(sys.argv) > 1 and recorded else 0)
+"""
+
+    def measure(self, own, *arguments):
+        (self.work / "stdin").write_text("input")
+        with open(self.work / "stdin") as stdin:
+            done = self.run_program(*self.script(self.TELLING, *arguments), own=own, stdin=stdin)
+        return done, (self.work / "order").read_text()
+
+    def meta(self):
+        database = sqlite3.connect(f"file:{self.work / 'run.db'}?mode=ro", uri=True)
+        try:
+            return dict(database.execute("SELECT key, value FROM meta"))
+        finally:
+            database.close()
+
+    def test_pairs_alternate_and_the_last_recorded_run_is_kept(self):
+        done, order = self.measure(["--measure-overhead=3"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(order, "ABBAAB")
+        meta = self.meta()
+        self.assertEqual(meta["overhead_pairs"], "3")
+        low, estimate, high = (int(meta[f"overhead_{name}_ppm"]) for name in ("low", "measured", "high"))
+        self.assertLess(low, estimate)
+        self.assertLess(estimate, high)
+        self.assertGreater(estimate, 0)  # each recorded run sleeps 40 ms longer
+        self.assertIn(b"of wall time, measured: ", b" ".join(done.stderr.split()))
+        self.assertEqual(self.files(), ["order", "run.db", "stdin"])
+
+    def test_five_pairs_unless_told(self):
+        done, order = self.measure(["--measure-overhead"])
+        self.assertEqual((done.returncode, order), (0, "ABBAABBAAB"), done.stderr)
+
+    def test_a_run_that_fails_ends_the_series(self):
+        done, order = self.measure(["--measure-overhead"], "3")
+        self.assertEqual((done.returncode, order), (3, "AB"), done.stderr)
+        self.assertIn(b"not measured: a run exited with 3", done.stderr)
+        self.assertNotIn("overhead_pairs", self.meta())
+
+
 class Recover(RunTest):
     def test_gives_what_the_launcher_would_have(self):
         text = SPOOL + "spool('a').close(); spool('b').close(orderly=False)"
