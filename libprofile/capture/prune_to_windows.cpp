@@ -1,6 +1,7 @@
 #include "libprofile/capture/prune_to_windows.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <type_traits>
 
 #include "libprofile/trace/column_roles.hpp"
@@ -72,27 +73,46 @@ Kept kept_work(const ActivityColumns& work, const Kept& calls, const Intervals& 
   return kept;
 }
 
+/// The op of a captured node is known by the range that it was captured in and all that encloses
+/// that. A range encloses one of them when, of those on its thread that begin no earlier, the first
+/// to end ends within it.
+void keep_around_captured(const Trace& trace, Kept& kept) {
+  const RangeColumns& ranges = trace.ranges;
+  struct Inner {
+    RowIndex thread;
+    Nanoseconds start_ns;
+    Nanoseconds first_end_ns;  ///< of this and those behind it on the thread
+  };
+  std::vector<Inner> captured;
+  for (const GraphNode& node : trace.graph_nodes) {
+    if (node.op == kNoRow) continue;
+    captured.push_back({ranges.thread[node.op], ranges.start_ns[node.op], ranges.end_ns[node.op]});
+  }
+  const auto before = [](const Inner& a, const Inner& b) {
+    return std::tie(a.thread, a.start_ns) < std::tie(b.thread, b.start_ns);
+  };
+  std::sort(captured.begin(), captured.end(), before);
+  for (std::size_t i = captured.size(); i-- > 1;) {
+    if (captured[i - 1].thread != captured[i].thread) continue;
+    captured[i - 1].first_end_ns = std::min(captured[i - 1].first_end_ns, captured[i].first_end_ns);
+  }
+  for (RowIndex row = 0; row < ranges.size(); ++row) {
+    const Inner outer{ranges.thread[row], ranges.start_ns[row], 0};
+    const auto inner = std::lower_bound(captured.begin(), captured.end(), outer, before);
+    if (inner != captured.end() && inner->thread == outer.thread &&
+        inner->first_end_ns <= ranges.end_ns[row]) {
+      kept[row] = true;
+    }
+  }
+}
+
 Kept kept_ranges(const Trace& trace, const Intervals& windows) {
   const RangeColumns& ranges = trace.ranges;
   Kept kept(ranges.size(), false);
   for (RowIndex row = 0; row < ranges.size(); ++row) {
     kept[row] = windows.meets(ranges.start_ns[row], ranges.end_ns[row]);
   }
-  // The op of a captured node is known by the range and all that encloses it.
-  Kept captured(ranges.size(), false);
-  for (const GraphNode& node : trace.graph_nodes) {
-    if (node.op != kNoRow) captured[node.op] = true;
-  }
-  for (RowIndex row = 0; row < ranges.size(); ++row) {
-    if (!captured[row] || kept[row]) continue;
-    for (RowIndex outer = 0; outer < ranges.size(); ++outer) {
-      if (ranges.thread[outer] == ranges.thread[row] &&
-          ranges.start_ns[outer] <= ranges.start_ns[row] &&
-          ranges.end_ns[outer] >= ranges.end_ns[row]) {
-        kept[outer] = true;
-      }
-    }
-  }
+  keep_around_captured(trace, kept);
   return kept;
 }
 
