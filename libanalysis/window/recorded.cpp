@@ -30,6 +30,26 @@ RecordedWindow longest(const std::vector<RecordedWindow>& windows) {
                            });
 }
 
+bool was_recorded(const std::vector<RecordedWindow>& windows, profile::Nanoseconds from_ns,
+                  profile::Nanoseconds to_ns) {
+  if (windows.empty()) return true;
+  const auto after = std::upper_bound(
+      windows.begin(), windows.end(), from_ns,
+      [](profile::Nanoseconds time, const RecordedWindow& w) { return time < w.from_ns; });
+  return after != windows.begin() && to_ns <= (after - 1)->to_ns;
+}
+
+profile::Nanoseconds recorded_of(const std::vector<RecordedWindow>& windows,
+                                 profile::Nanoseconds from_ns, profile::Nanoseconds to_ns) {
+  if (windows.empty()) return to_ns - from_ns;
+  profile::Nanoseconds sum = 0;
+  for (const RecordedWindow& w : windows) {
+    sum +=
+        std::max<profile::Nanoseconds>(0, std::min(to_ns, w.to_ns) - std::max(from_ns, w.from_ns));
+  }
+  return sum;
+}
+
 Steps steps_in(const Steps& steps, const RecordedWindow& window) {
   Steps inside = steps;
   inside.steps.clear();

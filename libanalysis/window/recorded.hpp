@@ -21,6 +21,14 @@ std::vector<RecordedWindow> recorded_windows(const profile::Trace& trace);
 /// The longest; the first of several. `windows` is not empty.
 RecordedWindow longest(const std::vector<RecordedWindow>& windows);
 
+/// Whether one of `windows` holds all of [from, to]; where there are none, everything is held.
+bool was_recorded(const std::vector<RecordedWindow>& windows, profile::Nanoseconds from_ns,
+                  profile::Nanoseconds to_ns);
+
+/// How much of [from, to) was recorded.
+profile::Nanoseconds recorded_of(const std::vector<RecordedWindow>& windows,
+                                 profile::Nanoseconds from_ns, profile::Nanoseconds to_ns);
+
 /// The steps that lie in the window as a whole, with their own periods.
 Steps steps_in(const Steps& steps, const RecordedWindow& window);
 

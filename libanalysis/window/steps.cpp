@@ -8,6 +8,9 @@
 #include <tuple>
 #include <utility>
 
+#include "libanalysis/window/quantiles.hpp"
+#include "libanalysis/window/recorded.hpp"
+
 namespace gprofml::analysis {
 
 using profile::kNoRow;
@@ -20,6 +23,12 @@ namespace {
 constexpr std::size_t kFewestRepeats = 5;
 
 using Rows = std::vector<RowIndex>;
+using Recorded = std::vector<RecordedWindow>;
+
+// Of a range that reaches out of a window some work is missing.
+bool is_whole(const profile::Trace& trace, const Recorded& recorded, RowIndex range) {
+  return was_recorded(recorded, trace.ranges.start_ns[range], trace.ranges.end_ns[range]);
+}
 
 // Ranges of one thread in time order; false when two overlap.
 bool sort_disjoint(const profile::RangeColumns& ranges, Rows& rows) {
@@ -36,9 +45,10 @@ bool sort_disjoint(const profile::RangeColumns& ranges, Rows& rows) {
 // The chosen ranges of the thread that has most of them without overlap: with several ranks in one
 // file each marks its own.
 template <class Chosen>
-Rows marks_of_one_thread(const profile::Trace& trace, Chosen chosen) {
+Rows marks_of_one_thread(const profile::Trace& trace, const Recorded& recorded, Chosen chosen) {
   std::vector<Rows> by_thread(trace.threads.size());
   for (RowIndex r = 0; r < trace.ranges.size(); ++r) {
+    if (!is_whole(trace, recorded, r)) continue;
     if (chosen(trace.text(trace.ranges.name[r]))) by_thread[trace.ranges.thread[r]].push_back(r);
   }
   Rows best;
@@ -109,16 +119,18 @@ struct Repeating {
 
 // Of the repeating ranges that qualify, the one that covers most; of equals the name first in
 // order.
-Repeating repeating_range(const DependencyGraph& graph) {
+Repeating repeating_range(const DependencyGraph& graph, const Recorded& recorded) {
   const profile::Trace& trace = graph.trace;
   if (graph.work.size() == 0) return {};
   std::map<std::pair<RowIndex, profile::StringId>, Rows> groups;
   for (RowIndex r = 0; r < trace.ranges.size(); ++r) {
     const RangeKind kind = trace.ranges.kind[r];
     if (kind == RangeKind::op || kind == RangeKind::python_function) continue;
+    if (!is_whole(trace, recorded, r)) continue;
     groups[{trace.ranges.thread[r], trace.ranges.name[r]}].push_back(r);
   }
   const auto span = gpu_span(graph.work);
+  const Nanoseconds recorded_ns = recorded_of(recorded, span.first, span.second);
   const std::vector<std::vector<Nanoseconds>> actions = host_actions(graph);
   Repeating best;
   Nanoseconds best_covered = 0;
@@ -132,7 +144,7 @@ Repeating repeating_range(const DependencyGraph& graph) {
       candidate_covered = covered;
       best.candidate = name;
     }
-    if (covered < (span.second - span.first + 1) / 2) continue;
+    if (covered < (recorded_ns + 1) / 2) continue;
     if (std::tuple(-covered, name) >= std::tuple(-best_covered, best_name) && !best.rows.empty())
       continue;
     const RowIndex process = trace.threads[key.first].process;
@@ -146,27 +158,35 @@ Repeating repeating_range(const DependencyGraph& graph) {
 
 Nanoseconds median(std::vector<Nanoseconds> values) {
   std::sort(values.begin(), values.end());
-  const std::size_t n = values.size();
-  if (n % 2 == 1) return values[n / 2];
-  return values[n / 2 - 1] + (values[n / 2] - values[n / 2 - 1]) / 2;
+  return median_of_sorted(values);
 }
 
-// Nearest rank: the smallest value that at least `percent` of the values do not exceed.
-Nanoseconds percentile(const std::vector<Nanoseconds>& sorted, std::size_t percent) {
-  return sorted[(sorted.size() * percent + 99) / 100 - 1];
+struct Period {
+  std::size_t step;
+  Nanoseconds length_ns;
+};
+
+// Start to start, of the steps that are followed: marks of profilers end before the work of the
+// step does, so the lengths of the others are not like these.
+std::vector<Period> periods(const std::vector<Step>& steps) {
+  std::vector<Period> all;
+  const bool any =
+      std::any_of(steps.begin(), steps.end(), [](const Step& s) { return s.is_followed; });
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i].is_followed || !any) all.push_back({i, steps[i].period_ns});
+  }
+  return all;
 }
 
-// Start to start. The last of several steps has no next one and is left out: marks of profilers end
-// before the work of the step does.
-std::vector<Nanoseconds> periods(const std::vector<Step>& steps) {
+std::vector<Nanoseconds> lengths(const std::vector<Period>& periods) {
   std::vector<Nanoseconds> all;
-  for (const Step& s : steps) all.push_back(s.period_ns);
-  if (all.size() > 1) all.pop_back();
+  for (const Period& period : periods) all.push_back(period.length_ns);
   return all;
 }
 
 // The first of n steps from which the rolling median of ten stays near that of the last half.
-std::size_t first_steady(std::size_t n, const std::vector<Nanoseconds>& all) {
+std::size_t first_steady(std::size_t n, const std::vector<Period>& periods) {
+  const std::vector<Nanoseconds> all = lengths(periods);
   constexpr std::size_t kRoll = 10;
   if (n < 3) return 0;
   if (n < kRoll) return 1;
@@ -175,21 +195,21 @@ std::size_t first_steady(std::size_t n, const std::vector<Nanoseconds>& all) {
   for (std::size_t k = 0; k < all.size() / 2; ++k) {
     const auto from = all.begin() + static_cast<std::ptrdiff_t>(k);
     const auto to = from + static_cast<std::ptrdiff_t>(std::min(kRoll, all.size() - k));
-    if (median({from, to}) <= settled + settled / 20) return k;
+    if (median({from, to}) <= settled + settled / 20) return periods[k].step;
   }
   return n / 2;
 }
 
 void find_outliers(Steps& steps) {
-  const std::vector<Nanoseconds> all = periods(steps.steps);
+  const std::vector<Period> all = periods(steps.steps);
   std::vector<Nanoseconds> deviations;
-  for (const Nanoseconds d : all) deviations.push_back(std::abs(d - steps.median_ns));
+  for (const Period& p : all) deviations.push_back(std::abs(p.length_ns - steps.median_ns));
   const Nanoseconds limit =
       steps.median_ns + std::max(5 * median(deviations), steps.median_ns / 10);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i] > limit) {
-      steps.outliers.push_back({static_cast<std::int64_t>(i), all[i], steps.steps[i].name});
-    }
+  for (const Period& p : all) {
+    if (p.length_ns <= limit) continue;
+    steps.outliers.push_back(
+        {static_cast<std::int64_t>(p.step), p.length_ns, steps.steps[p.step].name});
   }
 }
 
@@ -229,7 +249,8 @@ void compare_launches(const DependencyGraph& graph, Steps& steps) {
   }
 }
 
-Steps describe(const DependencyGraph& graph, const Rows& rows, std::string source) {
+Steps describe(const DependencyGraph& graph, const Recorded& recorded, const Rows& rows,
+               std::string source) {
   Steps steps;
   steps.count = static_cast<std::int64_t>(rows.size());
   steps.kind = "step";
@@ -245,16 +266,18 @@ Steps describe(const DependencyGraph& graph, const Rows& rows, std::string sourc
   }
   for (std::size_t i = 0; i < steps.steps.size(); ++i) {
     Step& step = steps.steps[i];
-    const bool last = i + 1 == steps.steps.size();
-    step.period_ns = (last ? step.end_ns : steps.steps[i + 1].start_ns) - step.start_ns;
+    const Step* const next = i + 1 == steps.steps.size() ? nullptr : &steps.steps[i + 1];
+    step.is_followed = next != nullptr && was_recorded(recorded, step.start_ns, next->start_ns);
+    step.period_ns = (step.is_followed ? next->start_ns : step.end_ns) - step.start_ns;
   }
-  std::vector<Nanoseconds> sorted = periods(steps.steps);
-  const std::size_t steady = first_steady(steps.steps.size(), sorted);
+  const std::vector<Period> all = periods(steps.steps);
+  const std::size_t steady = first_steady(steps.steps.size(), all);
+  std::vector<Nanoseconds> sorted = lengths(all);
   for (std::size_t i = 0; i < steady; ++i) steps.steps[i].steady = false;
   std::sort(sorted.begin(), sorted.end());
   steps.median_ns = median(sorted);
-  steps.p95_ns = percentile(sorted, 95);
-  steps.p99_ns = percentile(sorted, 99);
+  steps.p95_ns = percentile_of_sorted(sorted, 95);
+  steps.p99_ns = percentile_of_sorted(sorted, 99);
   find_outliers(steps);
   compare_launches(graph, steps);
   return steps;
@@ -263,18 +286,19 @@ Steps describe(const DependencyGraph& graph, const Rows& rows, std::string sourc
 }  // namespace
 
 Steps find_steps(const DependencyGraph& graph, const std::string& range) {
+  const Recorded recorded = recorded_windows(graph.trace);
   if (!range.empty()) {
-    const Rows named =
-        marks_of_one_thread(graph.trace, [&](std::string_view name) { return name == range; });
-    return named.empty() ? Steps{} : describe(graph, named, "ranges:" + range);
+    const Rows named = marks_of_one_thread(graph.trace, recorded,
+                                           [&](std::string_view name) { return name == range; });
+    return named.empty() ? Steps{} : describe(graph, recorded, named, "ranges:" + range);
   }
-  if (const Rows marks = marks_of_one_thread(graph.trace, is_step_mark); !marks.empty()) {
-    return describe(graph, marks, "ranges:ProfilerStep");
+  if (const Rows marks = marks_of_one_thread(graph.trace, recorded, is_step_mark); !marks.empty()) {
+    return describe(graph, recorded, marks, "ranges:ProfilerStep");
   }
-  const Repeating repeating = repeating_range(graph);
+  const Repeating repeating = repeating_range(graph, recorded);
   if (!repeating.rows.empty()) {
     const auto name = graph.trace.text(graph.trace.ranges.name[repeating.rows.front()]);
-    return describe(graph, repeating.rows, "ranges:" + std::string(name));
+    return describe(graph, recorded, repeating.rows, "ranges:" + std::string(name));
   }
   Steps none;
   none.candidate = repeating.candidate;

@@ -14,8 +14,10 @@ namespace gprofml::analysis {
 struct Step {
   profile::Nanoseconds start_ns = 0;
   profile::Nanoseconds end_ns = 0;
-  /// How long the step took: to the start of the next one; for the last, its own length.
+  /// How long the step took: to the start of the next one; for the last, and where recording was
+  /// interrupted before the next, its own length.
   profile::Nanoseconds period_ns = 0;
+  bool is_followed = false;  ///< recorded up to the next one
   std::string name;
   std::int64_t launches = 0;  ///< GPU activities launched inside the step
   bool steady = true;
@@ -34,7 +36,9 @@ struct StepSignature {
   std::int64_t of = 0;         ///< steps
 };
 
-/// The figures are over periods, which the last of several steps does not have.
+/// The figures are over periods, which the last of several steps does not have, nor the last before
+/// a gap in the recording; where no step is followed by another, over their own lengths. Of a
+/// recording in windows, steps that were not recorded as a whole are no steps.
 struct Steps {
   std::int64_t count = 0;
   std::string kind = "none";    ///< step | none

@@ -279,3 +279,44 @@ TEST_CASE("recorded in windows: all is the longest, and nothing reaches over the
 TEST_CASE("recorded all along: no windows") {
   CHECK(test::analyze_window(training(6).build(), Kind::all).window.recorded_windows == 0);
 }
+
+TEST_CASE("recorded in windows: no period reaches over a gap, and none is an outlier for it") {
+  // Twelve steps, 0 of 150 us, the others of 100; recorded were 0 to 3, half of 4, and 8 to 11.
+  profile::Trace trace = training(12).build();
+  const auto window = [&](std::int64_t from, std::int64_t to) {
+    trace.windows.start_ns.push_back(from);
+    trace.windows.end_ns.push_back(to);
+    trace.windows.process.push_back(0);
+    trace.windows.reason.push_back(trace.intern("control"));
+  };
+  const std::int64_t first = trace.ranges.start_ns.front();
+  window(first, first + 500 * us);
+  window(first + 850 * us, first + 1250 * us);
+  const analysis::Steps steps = test::analyze_window(trace, Kind::automatic).steps;
+  // Without the windows every step is one, and the periods are what they are.
+  const profile::Trace whole = training(12).build();
+  const analysis::Steps all = test::analyze_window(whole, Kind::automatic).steps;
+  REQUIRE(all.count == 12);
+  CHECK(steps.count == 8);
+  CHECK(steps.median_ns == all.median_ns);
+  CHECK(steps.p99_ns == all.p99_ns);
+  REQUIRE(steps.outliers.size() == 1);
+  CHECK(steps.outliers[0].index == 0);
+  std::vector<bool> followed;
+  for (const analysis::Step& step : steps.steps) followed.push_back(step.is_followed);
+  CHECK(followed == std::vector<bool>{true, true, true, false, true, true, true, false});
+}
+
+TEST_CASE("windows of one step each: the figures are over their lengths") {
+  profile::Trace trace = training(6).build();
+  for (const std::size_t step : {1, 3, 5}) {
+    trace.windows.start_ns.push_back(trace.ranges.start_ns[step]);
+    trace.windows.end_ns.push_back(trace.ranges.end_ns[step]);
+    trace.windows.process.push_back(0);
+    trace.windows.reason.push_back(trace.intern("range step"));
+  }
+  const analysis::Steps steps = test::analyze_window(trace, Kind::automatic).steps;
+  CHECK(steps.count == 3);
+  CHECK(steps.median_ns == trace.ranges.end_ns[1] - trace.ranges.start_ns[1]);
+  CHECK(steps.outliers.empty());
+}
