@@ -15,6 +15,8 @@
 #include "apps/gprof-ml/not_empty.hpp"
 #include "apps/gprof-ml/output.hpp"
 #include "apps/gprof-ml/record_flags.hpp"
+#include "apps/gprof-ml/window_flags.hpp"
+#include "libprofile/capture/control_file.hpp"
 #include "libprofile/capture/environment.hpp"
 #include "libprofile/capture/manifest.hpp"
 #include "libprofile/capture/merge.hpp"
@@ -90,6 +92,14 @@ void write_manifest(const std::string& folder, const std::string& options) {
                                           folder, std::strerror(errno)));
 }
 
+/// So that `gprof-ml control --folder` reaches what is recorded, as whatever user it runs. Without
+/// the file it records all the same.
+void make_control_file(const std::string& folder, profile::RecipeForm form) {
+  profile::ControlFile(folder).make();  // false where there is one already
+  const std::string file = folder + "/" + spool::kControlName;
+  chmod(file.c_str(), rights_for(form) == 0700 ? 0600 : 0666);
+}
+
 /// Inside a container nothing of this environment is set; elsewhere another tool may be first.
 std::map<std::string, std::string> free_variables(const std::string& library,
                                                   const std::string& folder) {
@@ -110,6 +120,8 @@ int env(const EnvArguments& arguments) {
   recipe.folder = arguments.folder.empty() ? new_folder() : named_folder(arguments.folder);
   recipe.options = profile::options_text(arguments.recording);
   write_manifest(recipe.folder, recipe.options);
+  recipe.is_paused = arguments.recording.paused;
+  make_control_file(recipe.folder, form);
   chmod(recipe.folder.c_str(), rights_for(form));
   if (form == profile::RecipeForm::shell || form == profile::RecipeForm::slurm) {
     recipe.variables = free_variables(recipe.library, recipe.folder);
@@ -143,6 +155,7 @@ void add_env(CLI::App& cli, Action& action) {
       ->check(not_empty())
       ->type_name("FOLDER");
   add_record_flags(*command, arguments->recording);
+  add_window_flags(*command, arguments->recording);
   command->callback([arguments, &action] { action = [arguments] { return env(*arguments); }; });
 }
 

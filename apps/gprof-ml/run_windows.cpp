@@ -18,6 +18,22 @@
 namespace gprofml::app {
 namespace {
 
+/// A run.db is made from all raw records so far. Where windows close faster than that, those that
+/// have closed meanwhile share the next one, and it is not begun before the last has rested so many
+/// times as long as it took: a fifth of one core at most.
+constexpr profile::Nanoseconds kRests = 4;
+/// Then only the run.db at the end has what follows.
+constexpr std::uint32_t kMostSnapshots = 1000;
+/// Recorders settle a window in at most 2 s, so that parts of one in several processes are together
+/// by then.
+constexpr profile::Nanoseconds kSettlingNs = 2'500'000'000;
+
+profile::Nanoseconds steady_now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
 /// run.db, run.2.db, run.3.db …
 RunOutput numbered(RunOutput output, std::uint32_t number) {
   if (number < 2) return output;
@@ -56,8 +72,12 @@ void WindowWatch::look() {
     if (under_way_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
     end_snapshot();
   }
-  const profile::Nanoseconds now_ns = profile::realtime_now_ns();
+  if (snapshots_ > kMostSnapshots) return;
+  const profile::Nanoseconds now_ns = steady_now_ns();
+  if (now_ns < rests_until_ns_) return;
+  const profile::Nanoseconds realtime_ns = profile::realtime_now_ns();
   std::uint32_t closed = 0;
+  bool settles = false;
   std::map<std::int64_t, std::uint32_t> complete = taken_;
   for (const spool::ControlSlot& slot : control_.slots()) {
     if (slot.windows_closed > complete[slot.pid]) {
@@ -65,27 +85,42 @@ void WindowWatch::look() {
       complete[slot.pid] = slot.windows_closed;
     }
     // Another process's part of the same window may still come.
-    const bool settles = slot.windows_opened > slot.windows_closed + slot.is_recording;
-    if (settles && profile::is_alive(slot, now_ns)) return;
+    settles = settles || (slot.windows_opened > slot.windows_closed + slot.is_recording &&
+                          profile::is_alive(slot, realtime_ns));
   }
   if (closed == 0) return;
+  if (closed_since_ns_ == 0) closed_since_ns_ = now_ns;
+  // Of windows that follow each other quickly one always settles.
+  if (settles && now_ns - closed_since_ns_ < kSettlingNs) return;
+  closed_since_ns_ = 0;
   next_ = std::move(complete);
+  if (++snapshots_ > kMostSnapshots) {
+    print_message(
+        fmt::format("{} run.dbs of windows are enough; the run.db at the end will have "
+                    "the windows that follow",
+                    kMostSnapshots));
+    return;
+  }
   start_snapshot(closed);
 }
 
 void WindowWatch::start_snapshot(std::uint32_t windows) {
   Snapshot snapshot;
-  snapshot.output = numbered(output_, ++snapshots_);
+  snapshot.output = numbered(output_, snapshots_);
+  snapshot.first_window = said_windows_ + 1;
   snapshot.windows = windows;
+  said_windows_ += windows;
   profile::MergeOptions options;
   options.complete_windows_from = taken_;
   taken_ = next_;
   const auto make = [snapshot, options, folder = folder_, manifest = manifest_]() mutable {
+    const profile::Nanoseconds start_ns = steady_now_ns();
     try {
       write_run_output(profile::read_recording(folder, manifest, options).trace, snapshot.output);
     } catch (const std::exception& error) {
       snapshot.problem = error.what();
     }
+    snapshot.took_ns = steady_now_ns() - start_ns;
     return snapshot;
   };
   try {
@@ -98,9 +133,11 @@ void WindowWatch::start_snapshot(std::uint32_t windows) {
 
 void WindowWatch::end_snapshot() {
   const Snapshot snapshot = under_way_.get();
+  rests_until_ns_ = steady_now_ns() + kRests * snapshot.took_ns;
   const std::string what = snapshot.windows == 1
                                ? std::string("window closed")
-                               : fmt::format("{} windows closed", snapshot.windows);
+                               : fmt::format("windows {} to {} closed", snapshot.first_window,
+                                             snapshot.first_window + snapshot.windows - 1);
   if (!snapshot.problem.empty()) {
     print_message(
         fmt::format("{}, but {}; the run.db at the end will have it", what, snapshot.problem));

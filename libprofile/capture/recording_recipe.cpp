@@ -25,6 +25,13 @@ std::string collect_command(const RecordingRecipe& recipe) {
   return "gprof-ml recover " + shell_word(recipe.folder) + " -o run.db";
 }
 
+/// A line of its own; empty where there is nothing to be done.
+std::string meanwhile(const RecordingRecipe& recipe) {
+  if (!recipe.is_paused) return {};
+  return fmt::format("# To record while it runs: gprof-ml control start --folder {}\n",
+                     shell_word(recipe.folder));
+}
+
 std::string exports(const RecordingRecipe& recipe) {
   std::string out;
   for (const auto& [name, value] : recipe.variables) {
@@ -39,8 +46,8 @@ std::string exports(const RecordingRecipe& recipe) {
 std::string shell_text(const RecordingRecipe& recipe) {
   return fmt::format(
       "# What this shell starts from here on records itself.\n"
-      "# Afterwards: {}\n{}",
-      collect_command(recipe), exports(recipe));
+      "{}# Afterwards: {}\n{}",
+      meanwhile(recipe), collect_command(recipe), exports(recipe));
 }
 
 std::string docker_text(const RecordingRecipe& recipe) {
@@ -56,9 +63,9 @@ std::string docker_text(const RecordingRecipe& recipe) {
   }
   return fmt::format(
       "# Put image, program and your own options into this. Images need glibc (Alpine has none).\n"
-      "# Afterwards: {}\n"
+      "{}# Afterwards: {}\n"
       "docker run --gpus all \\\n{}  IMAGE PROGRAM\n",
-      collect_command(recipe), options);
+      meanwhile(recipe), collect_command(recipe), options);
 }
 
 /// A double-quoted YAML scalar.
@@ -80,7 +87,7 @@ std::string kubernetes_text(const RecordingRecipe& recipe) {
       "# Save as gprof-ml.yaml, put in the container's name, and:\n"
       "#   kubectl patch deployment NAME --patch-file gprof-ml.yaml\n"
       "# Library and folder must be on the node that runs the pod.\n"
-      "# Afterwards, on that node: {}\n"
+      "{}# Afterwards, on that node: {}\n"
       "spec:\n"
       "  template:\n"
       "    spec:\n"
@@ -102,8 +109,8 @@ std::string kubernetes_text(const RecordingRecipe& recipe) {
       "        hostPath:\n"
       "          path: {}\n"
       "          type: DirectoryOrCreate\n",
-      collect_command(recipe), variables, kLibraryInside, kFolderInside, yaml_text(recipe.library),
-      yaml_text(recipe.folder));
+      meanwhile(recipe), collect_command(recipe), variables, kLibraryInside, kFolderInside,
+      yaml_text(recipe.library), yaml_text(recipe.folder));
 }
 
 std::string slurm_text(const RecordingRecipe& recipe) {
@@ -111,11 +118,11 @@ std::string slurm_text(const RecordingRecipe& recipe) {
       "# In the batch script before srun. Library and folder must be on a file system that all\n"
       "# nodes see. With --container-image add to srun:\n"
       "#   --container-mounts={}\n"
-      "# Afterwards: {}\n"
+      "{}# Afterwards: {}\n"
       "{}"
       "export SLURM_EXPORT_ENV=ALL\n",
       shell_word(fmt::format("{0}:{0}:ro,{1}:{1}", recipe.library, recipe.folder)),
-      collect_command(recipe), exports(recipe));
+      meanwhile(recipe), collect_command(recipe), exports(recipe));
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ struct RecordingRecipe {
   std::string library;                           ///< the recorder; absolute
   std::string folder;                            ///< the spools; absolute
   std::map<std::string, std::string> variables;  ///< for programs outside a container
-  std::string options;  ///< what is recorded, as options_text has it; empty: the default
+  std::string options;     ///< what is recorded, as options_text has it; empty: the default
+  bool is_paused = false;  ///< nothing is recorded until `gprof-ml control` says so
 };
 
 /// Text to paste, with comments that say where. In containers library and folder have paths of

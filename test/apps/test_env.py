@@ -107,6 +107,40 @@ class Env(unittest.TestCase):
         self.assertEqual(self.events("run.db")[0], [])
         self.assertGreater(len(self.events("run.db")[2]), 10)
 
+    def test_a_window(self):
+        """One occurrence of a range, and nothing else."""
+        self.call("sh", "-c", f"{self.env('-o', 'all').stdout}\n{PROGRAM}")
+        self.call(GPROF_ML, "recover", "all", "-o", "all.db")
+        ranges = self.events("all.db")[2]
+        ((name, start, end),) = [row for row in ranges if row[0] == "decode_step"][3:4]
+        for form in ([], ["--slurm"]):
+            with self.subTest(form=form):
+                text = self.env(*form, "-o", "spools", "--range", "decode_step#3").stdout
+                self.call("sh", "-c", f"{text}\n{PROGRAM}")
+                self.collect(text)
+                self.assertIn((name, start, end), self.events("run.db")[2])
+                self.assertGreater(len(self.events("run.db")[0]), 0)
+                for _, launched, returned, _ in self.events("run.db")[3]:
+                    self.assertLess(launched, end)
+                    self.assertGreater(returned, start)
+                (self.folder / "run.db").unlink()
+        for form in ("--docker", "--k8s"):
+            self.assertIn("range=decode_step", self.env(form, "--range", "decode_step#3").stdout)
+
+    def test_paused_until_told(self):
+        for form in ([], ["--docker"], ["--k8s"], ["--slurm"]):
+            with self.subTest(form=form):
+                text = self.env(*form, "-o", "it's here", "--start-paused").stdout
+                told = re.search(r"^# To record while it runs: gprof-ml (.*)$", text, re.M)[1]
+                # The command works as it stands.
+                self.call(GPROF_ML, *shlex.split(told))
+        self.assertEqual((self.folder / "it's here/control").stat().st_mode & 0o777, 0o600)
+        self.assertNotIn("while it runs", self.env("-o", "it's here").stdout)
+        text = self.env("-o", "spools", "--start-paused").stdout
+        self.call("sh", "-c", f"{text}\n{PROGRAM}")
+        self.collect(text)
+        self.assertEqual(self.events("run.db")[0], [])
+
     def test_collected_before_anything_ran(self):
         text = self.env("-o", "spools").stdout
         done = self.collect(text)
