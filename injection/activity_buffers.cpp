@@ -9,6 +9,10 @@ namespace {
 
 constexpr std::size_t kTouchedAtStart = 32;
 
+bool is_zero(const unsigned char* bytes, std::size_t size) {
+  return size == 0 || (bytes[0] == 0 && std::memcmp(bytes, bytes + 1, size - 1) == 0);
+}
+
 }  // namespace
 
 bool ActivityBuffers::start() {
@@ -97,6 +101,11 @@ ActivityBuffers::Full* ActivityBuffers::take_full() {
 
 void ActivityBuffers::give_back(Full& buffer) {
   std::memset(buffer.data, 0, buffer.valid_bytes);
+  // CUPTI may say that less is valid than it wrote, as when a context takes its records along; it
+  // would then find old bytes where it expects zeros. (Reading takes no memory, writing does.)
+  unsigned char* const rest = buffer.data + buffer.valid_bytes;
+  const std::size_t rest_bytes = kBytes - buffer.valid_bytes;
+  if (!is_zero(rest, rest_bytes)) std::memset(rest, 0, rest_bytes);
   push_free(static_cast<std::uint32_t>(static_cast<std::size_t>(buffer.data - pool_) / kBytes));
 }
 
