@@ -4,14 +4,12 @@
 // the ratio says what to look at, and not what a GPU's user will see.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstdio>
-#include <filesystem>
-#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "bench/bench_output.hpp"
 #include "bench/recorder_driver.hpp"
+#include "bench/whole_command.hpp"
 
 namespace {
 
@@ -20,21 +18,8 @@ namespace bench = gprofml::bench;
 constexpr int kRounds = 4;
 constexpr long kLaunches = 150'000;
 
-/// The program's "loop_ns" of a command.
 double loop_ns(const std::string& command) {
-  FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
-  std::string output;
-  char part[256];
-  while (std::fgets(part, sizeof part, pipe) != nullptr) output += part;
-  const std::size_t at = output.rfind("loop_ns=");
-  if (pclose(pipe) != 0 || at == std::string::npos) throw std::runtime_error(command + " failed");
-  return std::stod(output.substr(at + 8));
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return (values[values.size() / 2] + values[(values.size() - 1) / 2]) / 2;
+  return bench::figure_in(bench::output_of(command), "loop_ns");
 }
 
 void measure() {
@@ -51,8 +36,9 @@ void measure() {
     with.push_back(loop_ns(recorded));
     without.push_back(loop_ns(program));
   }
-  const double added_ns = (median(with) - median(without)) / kLaunches;
-  bench::report("record_launch_loop_ratio", median(with) / median(without), "ratio", "", true);
+  const double added_ns = (bench::median(with) - bench::median(without)) / kLaunches;
+  bench::report("record_launch_loop_ratio", bench::median(with) / bench::median(without), "ratio",
+                "", true);
   bench::report("record_launch_loop_added_ns", added_ns, "ns", "", true);
 }
 
