@@ -15,6 +15,7 @@
 #include "libanalysis/quality/check.hpp"
 #include "libanalysis/quality/plausible_times.hpp"
 #include "libanalysis/ranking/rank.hpp"
+#include "libanalysis/serving/requests.hpp"
 #include "libanalysis/timeline/build.hpp"
 #include "libanalysis/verdict.hpp"
 #include "libanalysis/window/choose.hpp"
@@ -153,7 +154,7 @@ struct Remedy {
   std::string imported;
 };
 
-void abstain(const DependencyGraph& graph, Report& report) {
+void abstain(const DependencyGraph& graph, const AnalyzeOptions& options, Report& report) {
   const profile::Trace& trace = graph.trace;
   const bool recorded = trace.meta.count("recorded_by") > 0;
   const auto add = [&](std::string rule, std::string missing, const Remedy& remedy) {
@@ -191,6 +192,12 @@ void abstain(const DependencyGraph& graph, Report& report) {
     add("steps", "a range that repeats over half of the GPU's time with a host action each time",
         {choice, choice});
   }
+  if (report.serving && report.serving->judged == 0) {
+    const std::string marks = fmt::format(
+        "a range '{}' on the thread of its '{}', or one at a time", options.serving.token,
+        options.serving.request);
+    add("TTFT, TPOT", "requests whose tokens are known: see the serving line", {marks, marks});
+  }
   if (trace.ranges.size() == 0 && trace.call_stacks.size() == 0) {
     add("ops", "op or NVTX ranges",
         {"run --level 3, which names them by call stacks, or NVTX ranges around the program's steps and layers (nvtxRangePush; in PyTorch "
@@ -226,7 +233,9 @@ Report analyze(const profile::Trace& trace, const AnalyzeOptions& options) {
   report.critical_path = find_critical_path(graph, tree, report.window, timeline);
   if (options.path) report.segments = name_segments(graph, report.critical_path);
   report.ranking = rank(graph, tree, report.window, report.steps, report.critical_path);
-  abstain(graph, report);
+  report.serving = serving_of(trace, report.window, options.serving);
+  report.metrics = program_metrics(trace.meta);
+  abstain(graph, options, report);
   report.path_calls = calls_on_path(graph, report.critical_path);
   report.verdict = judge(report);
   return report;

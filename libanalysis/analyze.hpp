@@ -4,6 +4,7 @@
 #include <string>
 
 #include "libanalysis/report/report.hpp"
+#include "libanalysis/serving/serving.hpp"
 #include "libanalysis/window/window.hpp"
 #include "libprofile/trace/trace.hpp"
 
@@ -13,6 +14,7 @@ struct AnalyzeOptions {
   WindowRequest window;
   std::string source;  ///< the input's name, for the report
   bool path = false;   ///< name every segment of the critical path (Report::segments)
+  ServingNames serving;
 };
 
 /// Runs every analysis in order: quality, window and steps, timeline and idle causes, kernels, ops,

@@ -14,6 +14,7 @@
 #include "apps/gprof-ml/command.hpp"
 #include "apps/gprof-ml/load.hpp"
 #include "apps/gprof-ml/message.hpp"
+#include "apps/gprof-ml/not_empty.hpp"
 #include "apps/gprof-ml/output.hpp"
 #include "apps/gprof-ml/summary.hpp"
 #include "libanalysis/report/json.hpp"
@@ -31,6 +32,7 @@ struct AnalyzeArguments {
   std::string window = "auto";
   std::string range;
   bool path = false;
+  analysis::ServingNames serving;
   profile::ImportOptions import;
 };
 
@@ -102,6 +104,7 @@ int analyze_input(const AnalyzeArguments& arguments) {
   options.window = window_request(arguments);
   options.source = arguments.input;
   options.path = arguments.path;
+  options.serving = arguments.serving;
   const analysis::Report report = analyze_loaded(loaded.trace, options);
   write_result(render(report, arguments, loaded.is_run_db), arguments.output);
   return kDone;
@@ -153,6 +156,13 @@ void add_analyze(CLI::App& cli, Action& action) {
                    "Only this named range; #k chooses the k-th of that name, from 0. With --window "
                    "steps: the range that marks a step")
       ->type_name("NAME[#k]");
+  const auto add_name = [command](const char* option, std::string& name, const char* what) {
+    command->add_option(option, name, what)->check(not_empty())->capture_default_str()->type_name("NAME");
+  };
+  add_name("--request-range", arguments->serving.request, "Name of the ranges that are a request");
+  add_name("--prefill-range", arguments->serving.prefill, "Name of the ranges that are its prefill");
+  add_name("--token-range", arguments->serving.token,
+           "Name of the ranges that are a token each: TTFT and TPOT are their ends");
   command->add_flag("--path", arguments->path, "List every segment of the critical path");
   command->add_flag("--keep-partial", arguments->import.keep_partial,
                     "Use what a truncated file still holds instead of refusing it");

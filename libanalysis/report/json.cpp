@@ -186,6 +186,48 @@ Json ranking_json(const Ranking& ranking) {
            })}};
 }
 
+Json quantiles_json(const std::optional<DurationQuantiles>& quantiles) {
+  if (!quantiles) return Json();
+  return {{"count", quantiles->count},
+          {"median_ns", quantiles->median_ns},
+          {"p95_ns", quantiles->p95_ns},
+          {"p99_ns", quantiles->p99_ns}};
+}
+
+Json serving_json(const std::optional<Serving>& serving) {
+  if (!serving) return Json();
+  const auto left_out = [](const RequestsLeftOut& part) {
+    return Json{{"why", part.why}, {"count", part.count}};
+  };
+  const bool has_rate = serving->tokens > 0 && serving->span_ns > 0;
+  return {{"request_range", serving->names.request},
+          {"prefill_range", serving->names.prefill},
+          {"token_range", serving->names.token},
+          {"requests", serving->requests},
+          {"judged", serving->judged},
+          {"left_out", array_of(serving->left_out, left_out)},
+          {"tokens", serving->tokens},
+          {"span_ns", serving->span_ns},
+          {"tokens_per_s", has_rate ? Json(1e9 * static_cast<double>(serving->tokens) /
+                                           static_cast<double>(serving->span_ns))
+                                    : Json()},
+          {"latency", quantiles_json(serving->latency)},
+          {"ttft", quantiles_json(serving->ttft)},
+          {"tpot", quantiles_json(serving->tpot)},
+          {"ttft_by_prefill", serving->ttft_by_prefill},
+          {"ended_before_gpu", serving->ended_before_gpu},
+          {"ambiguous", serving->ambiguous}};
+}
+
+Json metric_json(const ProgramMetric& metric) {
+  const auto of_matches = [&metric](double value) {
+    return metric.value ? Json(value) : Json();
+  };
+  return {{"name", metric.name},       {"pattern", metric.pattern},
+          {"count", metric.count},     {"value", of_matches(metric.value.value_or(0))},
+          {"min", of_matches(metric.min)}, {"max", of_matches(metric.max)}};
+}
+
 Json abstention_json(const Abstention& abstention) {
   return {{"rule", abstention.rule},
           {"missing", abstention.missing},
@@ -211,6 +253,8 @@ std::string render_json(const Report& report, const JsonOptions& options) {
       {"ops", array_of(report.ops, op_json)},
       {"critical_path", critical_path_json(report, options.path)},
       {"ranking", ranking_json(report.ranking)},
+      {"serving", serving_json(report.serving)},
+      {"metrics", array_of(report.metrics, metric_json)},
       {"replay", nullptr},
       {"findings", Json::array()},
       {"abstained", array_of(report.abstained, abstention_json)}};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "libanalysis/hierarchy/ops.hpp"
 #include "libanalysis/quality/quality.hpp"
 #include "libanalysis/ranking/ranking.hpp"
+#include "libanalysis/report/program_metrics.hpp"
+#include "libanalysis/serving/serving.hpp"
 #include "libanalysis/timeline/timeline.hpp"
 #include "libanalysis/window/window.hpp"
 #include "libprofile/trace/trace.hpp"
@@ -87,6 +90,8 @@ struct Report {
   std::vector<CallOnPath> path_calls;   ///< by time, descending
   std::vector<SegmentReport> segments;  ///< critical_path.segments with names, where asked for
   Ranking ranking;
+  std::optional<Serving> serving;      ///< nullopt: no range marks a request
+  std::vector<ProgramMetric> metrics;  ///< by name
   std::vector<Abstention> abstained;
 };
 

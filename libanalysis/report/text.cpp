@@ -94,6 +94,7 @@ std::string render_text(const Report& report, const TextOptions& options) {
   append_block(out, detail::title_section(report, options));
   append_block(out, verdict_section(report, options));
   append_block(out, detail::window_section(report) + detail::step_section(report) +
+                        detail::serving_section(report) + detail::metric_section(report) +
                         detail::data_section(report));
   append_block(out, detail::device_sections(report, options));
   append_block(out, detail::path_section(report, options) + detail::ranking_section(report));

@@ -19,6 +19,10 @@ std::string window_section(const Report& report);
 std::string step_section(const Report& report);
 std::string data_section(const Report& report);
 
+/// What requests took, and figures from the program's own output.
+std::string serving_section(const Report& report);
+std::string metric_section(const Report& report);
+
 /// Where each device's time went; a sentence when no device did anything.
 std::string device_sections(const Report& report, const TextOptions& options);
 

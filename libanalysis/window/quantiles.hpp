@@ -8,7 +8,8 @@
 
 namespace gprofml::analysis {
 
-/// Of sorted, not empty values; of an even number the middle of the two in the middle, rounded down.
+/// Of sorted, not empty values; of an even number the middle of the two in the middle, rounded
+/// down.
 inline profile::Nanoseconds median_of_sorted(const std::vector<profile::Nanoseconds>& sorted) {
   const std::size_t n = sorted.size();
   const profile::Nanoseconds low = sorted[(n - 1) / 2];

@@ -96,6 +96,7 @@ inline analysis::Report populated_report() {
   report.window.kind = WindowKind::steps;
   report.window.from_ns = 101;
   report.window.to_ns = 102;
+  report.window.recorded_windows = 104;
   report.window.left_out = {{"warm-up", 103}};
   report.quality.calls = 111;
   report.quality.submissions = 112;
@@ -123,6 +124,20 @@ inline analysis::Report populated_report() {
   report.ranking.iterations = 171;
   report.ranking.residual = 0.25;
   report.ranking.nodes = {{RankKind::carrier, "cudaLaunchKernel", 0.5, 0.375}};
+  report.serving = Serving{};
+  report.serving->names = {"ask", "read", "word"};
+  report.serving->requests = 701;
+  report.serving->judged = 702;
+  report.serving->left_out = {{"too short", 703}};
+  report.serving->tokens = 704;
+  report.serving->span_ns = 1'000'000'000;
+  report.serving->latency = DurationQuantiles{706, 707, 708, 709};
+  report.serving->ttft = DurationQuantiles{710, 711, 712, 713};
+  report.serving->tpot = DurationQuantiles{714, 715, 716, 717};
+  report.serving->ttft_by_prefill = 718;
+  report.serving->ended_before_gpu = 719;
+  report.serving->ambiguous = 720;
+  report.metrics = {{"tok_s", "([0-9]+) tok", 721, 722.5, 723.5, 724.5}};
   report.abstained = {{"occupancy", "no counters", "--counters core"}};
   return report;
 }
