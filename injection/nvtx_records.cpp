@@ -1,6 +1,7 @@
 // Payloads, counters, categories and what was registered, as the spool's records.
 #include <cstring>
 
+#include "injection/open_ranges.hpp"
 #include "injection/registrations.hpp"
 #include "injection/writer.hpp"
 
@@ -89,7 +90,9 @@ void write_parts(RecordStream& stream, const unsigned char* at, std::size_t coun
     record.schema = part.schema;
     record.data_bytes = part.bytes;
     record.whole_bytes = part.whole_bytes;
-    stream.add(spool::RecordKind::payload, record, at, part.bytes);
+    const void* written = stream.add(spool::RecordKind::payload, record, at, part.bytes);
+    OpenRanges* ranges = record.of == spool::PayloadOf::last_mark ? nullptr : stream.open_ranges();
+    if (ranges != nullptr) ranges->payload(written, record.tid, record.domain, record.range);
     at += padded(part.bytes);
   }
 }

@@ -13,21 +13,38 @@ std::size_t padded(std::size_t bytes) {
 
 }  // namespace
 
-bool RecordStream::start(SpoolFile& file) {
-  file_ = &file;
-  chunk_ = static_cast<unsigned char*>(map_memory(sizeof(spool::ChunkHeader) + kChunkBytes));
-  return chunk_ != nullptr;
+bool RecordStream::make(Chunk& chunk, SpoolFile& file) {
+  chunk.file = &file;
+  chunk.bytes = static_cast<unsigned char*>(map_memory(sizeof(spool::ChunkHeader) + kChunkBytes));
+  return chunk.bytes != nullptr;
 }
 
-void RecordStream::put(const void* record, std::size_t bytes, const void* tail,
-                       std::size_t tail_bytes) {
+bool RecordStream::start(SpoolFile& file) {
+  return make(lasting_, file);
+}
+
+bool RecordStream::split(SpoolFile& passing, OpenRanges& ranges) {
+  if (!make(passing_, passing)) return false;
+  open_ranges_ = &ranges;
+  return true;
+}
+
+void RecordStream::copy(Chunk& chunk, const void* records, std::size_t bytes) {
+  unsigned char* at = take_room(chunk, bytes);
+  if (at != nullptr) std::memcpy(at, records, bytes);
+}
+
+const void* RecordStream::put(const void* record, std::size_t bytes, const void* tail,
+                              std::size_t tail_bytes) {
   const std::size_t whole = bytes + padded(tail_bytes);
-  unsigned char* at = whole > kChunkBytes ? nullptr : make_room(whole);
-  if (at == nullptr) return;
+  spool::RecordHeader header;
+  std::memcpy(&header, record, sizeof header);
+  unsigned char* at = whole > kChunkBytes ? nullptr : take_room(chunk_of(header.kind), whole);
+  if (at == nullptr) return nullptr;
   std::memcpy(at, record, bytes);
   if (tail_bytes > 0) std::memcpy(at + bytes, tail, tail_bytes);
   std::memset(at + bytes + tail_bytes, 0, whole - bytes - tail_bytes);
-  used_ += whole;
+  return at;
 }
 
 Interner::Interned RecordStream::intern(const char* text, std::size_t bytes) {
@@ -113,16 +130,21 @@ void RecordStream::capture_event(const char* kind, const char* detail, std::int6
 }
 
 bool RecordStream::flush() {
+  return write(lasting_) && write(passing_);
+}
+
+bool RecordStream::write(Chunk& chunk) {
   if (failed_) return false;
-  if (used_ == 0) return true;
-  failed_ = !file_->append(chunk_, used_);
-  used_ = 0;
+  if (chunk.used == 0) return true;
+  failed_ = !chunk.file->append(chunk.bytes, chunk.used);
+  chunk.used = 0;
   return !failed_;
 }
 
 void RecordStream::write_last_words(const char* why) {
   failed_ = false;
-  used_ = 0;
+  lasting_.used = 0;
+  passing_.used = 0;
   // Names of earlier chunks may be among those that did not reach the disk.
   strings_ = Interner(0x80000000u);
   note("write_failed", why, 1);

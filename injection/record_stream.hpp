@@ -13,21 +13,31 @@
 
 namespace gprofml::injection {
 
+class OpenRanges;
+
 class RecordStream {
  public:
   /// False when there is no memory for it.
   bool start(SpoolFile& file);
 
-  /// Appends `record`, whose header it fills in.
+  /// From now on what does not last (spool::is_lasting) goes to another file, and `ranges` knows
+  /// what is open. False when there is no memory for it.
+  bool split(SpoolFile& passing, OpenRanges& ranges);
+  /// What does not last goes to that one now. After flush().
+  void go_on_in(SpoolFile& passing) { passing_.file = &passing; }
+  /// nullptr: nobody wants to know. What writes ranges keeps it up to date.
+  OpenRanges* open_ranges() const { return open_ranges_; }
+
+  /// Appends `record`, whose header it fills in. As it was written, until the next is; nullptr when
+  /// it is lost.
   template <class Record>
-  void add(spool::RecordKind kind, const Record& record) {
-    static_assert(sizeof(Record) % 8 == 0);
-    unsigned char* at = make_room(sizeof record);
-    if (at == nullptr) return;
-    const spool::RecordHeader header{kind, 0, sizeof record};
-    std::memcpy(at, &record, sizeof record);
-    std::memcpy(at, &header, sizeof header);
-    used_ += sizeof record;
+  const void* add(spool::RecordKind kind, const Record& record) {
+    return add_to(chunk_of(kind), kind, record);
+  }
+  /// The same for one that lasts although most of its kind do not.
+  template <class Record>
+  void add_lasting(spool::RecordKind kind, const Record& record) {
+    add_to(lasting_, kind, record);
   }
 
   /// The same with `tail_bytes` (a multiple of 8) behind it.
@@ -40,11 +50,17 @@ class RecordStream {
 
   /// The same with what stands behind it, which is padded with zeros.
   template <class Record>
-  void add(spool::RecordKind kind, Record record, const void* tail, std::size_t tail_bytes) {
+  const void* add(spool::RecordKind kind, Record record, const void* tail, std::size_t tail_bytes) {
     static_assert(sizeof(Record) % 8 == 0);
     const std::size_t whole = sizeof record + ((tail_bytes + 7) & ~std::size_t{7});
     record.header = {kind, 0, static_cast<std::uint32_t>(whole)};
-    put(&record, sizeof record, tail, tail_bytes);
+    return put(&record, sizeof record, tail, tail_bytes);
+  }
+
+  /// Appends whole records as they are, to what lasts or to what does not.
+  void copy_lasting(const void* records, std::size_t bytes) { copy(lasting_, records, bytes); }
+  void copy_passing(const void* records, std::size_t bytes) {
+    copy(is_split() ? passing_ : lasting_, records, bytes);
   }
 
   /// Begins a record whose other fields the caller must fill in, all of them; nullptr when it is
@@ -52,9 +68,8 @@ class RecordStream {
   template <class Record>
   Record* begin(spool::RecordKind kind) {
     static_assert(sizeof(Record) % 8 == 0 && alignof(Record) <= 8);
-    unsigned char* at = make_room(sizeof(Record));
+    unsigned char* at = take_room(chunk_of(kind), sizeof(Record));
     if (at == nullptr) return nullptr;
-    used_ += sizeof(Record);
     auto* record = ::new (at) Record;
     record->header = {kind, 0, sizeof(Record)};
     return record;
@@ -82,10 +97,11 @@ class RecordStream {
   void capture_event(const char* kind, const char* detail, std::int64_t time_ns,
                      std::int64_t value);
 
-  /// Writes what is collected as one chunk. False once the file no longer takes anything.
+  /// Writes what is collected, as one chunk a file: what lasts before what needs it. False once the
+  /// file no longer takes anything.
   bool flush();
   bool failed() const { return failed_; }
-  bool empty() const { return used_ == 0; }
+  bool empty() const { return lasting_.used == 0 && passing_.used == 0; }
   /// After a failed write: one last try with what fits into a few bytes.
   void write_last_words(const char* why);
 
@@ -95,17 +111,42 @@ class RecordStream {
   static constexpr std::size_t kChunkBytes = 1u << 18;
   static_assert(kChunkBytes <= spool::kLargestChunkBytes);
 
-  /// Where the next `bytes` go, nullptr when they are lost: the file takes nothing any more.
-  unsigned char* make_room(std::size_t bytes) {
-    if (failed_ || (used_ + bytes > kChunkBytes && !flush())) return nullptr;
-    return chunk_ + sizeof(spool::ChunkHeader) + used_;
+  struct Chunk {
+    SpoolFile* file = nullptr;
+    unsigned char* bytes = nullptr;  ///< ChunkHeader, then `used` bytes
+    std::size_t used = 0;
+  };
+
+  static bool make(Chunk& chunk, SpoolFile& file);
+  bool is_split() const { return open_ranges_ != nullptr; }
+  Chunk& chunk_of(spool::RecordKind kind) {
+    return is_split() && !spool::is_lasting(kind) ? passing_ : lasting_;
   }
-  void put(const void* record, std::size_t bytes, const void* tail, std::size_t tail_bytes);
+  /// Where the next `bytes` go, nullptr when they are lost: the file takes nothing any more.
+  unsigned char* take_room(Chunk& chunk, std::size_t bytes) {
+    if (failed_ || (chunk.used + bytes > kChunkBytes && !flush())) return nullptr;
+    unsigned char* at = chunk.bytes + sizeof(spool::ChunkHeader) + chunk.used;
+    chunk.used += bytes;
+    return at;
+  }
+  template <class Record>
+  const void* add_to(Chunk& chunk, spool::RecordKind kind, const Record& record) {
+    static_assert(sizeof(Record) % 8 == 0);
+    unsigned char* at = take_room(chunk, sizeof record);
+    if (at == nullptr) return nullptr;
+    const spool::RecordHeader header{kind, 0, sizeof record};
+    std::memcpy(at, &record, sizeof record);
+    std::memcpy(at, &header, sizeof header);
+    return at;
+  }
+  bool write(Chunk& chunk);
+  void copy(Chunk& chunk, const void* records, std::size_t bytes);
+  const void* put(const void* record, std::size_t bytes, const void* tail, std::size_t tail_bytes);
   Interner::Interned intern(const char* text, std::size_t bytes);
 
-  SpoolFile* file_ = nullptr;
-  unsigned char* chunk_ = nullptr;  ///< ChunkHeader, then `used_` bytes
-  std::size_t used_ = 0;
+  Chunk lasting_;  ///< everything, until split() is called
+  Chunk passing_;
+  OpenRanges* open_ranges_ = nullptr;
   bool failed_ = false;
   Interner strings_{1};
   Interner launch_configs_{1};

@@ -82,7 +82,10 @@ void leave_ring(void* ring) {
 
 void after_fork_in_child() {
   Recorder* parents = current_recorder.exchange(nullptr, std::memory_order_acq_rel);
-  if (parents != nullptr) parents->file.abandon();
+  if (parents != nullptr) {
+    parents->file.abandon();
+    parents->segments.abandon();
+  }
   current_ring = nullptr;
   // The thread that flushes is not here; its handler has been taken.
   if (exit_flush.load(std::memory_order_relaxed) == ExitFlush::under_way) {
@@ -215,10 +218,12 @@ Recorder* make_recorder() {
   if (!recorder->stream.start(recorder->file)) return turn_off("nothing is recorded", "no memory");
   post_process_facts(recorder->mailbox, system.nodename, recorder->options);
   post_inherited_facts(recorder->mailbox);
+  recorder->segments.start(*recorder);
   recorder->window_pass.start(*recorder, folder);
   if (!write_pass(*recorder, WriteReason::start)) {
     write_last_words(*recorder);
     recorder->file.abandon();
+    recorder->segments.abandon();
     is_off.store(true, std::memory_order_release);
     return nullptr;
   }

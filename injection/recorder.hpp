@@ -16,6 +16,7 @@
 #include "injection/mailbox.hpp"
 #include "injection/options.hpp"
 #include "injection/record_stream.hpp"
+#include "injection/segments.hpp"
 #include "injection/spool_file.hpp"
 #include "injection/system.hpp"
 #include "injection/window_pass.hpp"
@@ -56,6 +57,7 @@ struct Recorder {
 
   SpoolFile file;  // the writer's alone, from here on
   RecordStream stream;
+  Segments segments;
   WindowPass window_pass;
   std::uint64_t records_written = 0;  ///< of CUPTI
   bool end_is_written = false;

@@ -1,6 +1,7 @@
 // Ring events as the spool's records.
 #include <cstring>
 
+#include "injection/open_ranges.hpp"
 #include "injection/stack_records.hpp"
 #include "injection/system.hpp"
 #include "injection/writer.hpp"
@@ -55,11 +56,11 @@ Record opening(RecordStream& stream, const EventRing& ring, const NamedEvent& ev
 }
 
 template <class Record>
-void add_opening(RecordStream& stream, spool::RecordKind kind, const Record& record,
-                 const EventExtras& extras) {
+const void* add_opening(RecordStream& stream, spool::RecordKind kind, const Record& record,
+                        const EventExtras& extras) {
   if (extras.has_color == 0) return stream.add(kind, record);
   const spool::RangeColor color{extras.color, 0};
-  stream.add(kind, record, &color, sizeof color);
+  return stream.add(kind, record, &color, sizeof color);
 }
 
 void write_named(RecordStream& stream, const EventRing& ring, const NamedEvent& event) {
@@ -68,12 +69,17 @@ void write_named(RecordStream& stream, const EventRing& ring, const NamedEvent& 
   if (event.header.kind == EventKind::start) {
     auto record = opening<spool::RangeStart>(stream, ring, event);
     record.id = event.range;
-    add_opening(stream, spool::RecordKind::range_start, record, extras);
+    const void* written = add_opening(stream, spool::RecordKind::range_start, record, extras);
+    if (OpenRanges* ranges = stream.open_ranges()) {
+      ranges->open(written, ring.tid, record.domain, record.id);
+    }
   } else {
     const auto record = opening<spool::RangePush>(stream, ring, event);
     const bool is_push = event.header.kind == EventKind::push;
-    add_opening(stream, is_push ? spool::RecordKind::range_push : spool::RecordKind::mark, record,
-                extras);
+    const void* written = add_opening(
+        stream, is_push ? spool::RecordKind::range_push : spool::RecordKind::mark, record, extras);
+    OpenRanges* ranges = is_push ? stream.open_ranges() : nullptr;
+    if (ranges != nullptr) ranges->open(written, ring.tid, record.domain, 0);
   }
   write_payloads(stream, ring, event, extras, parts);
 }
@@ -83,7 +89,10 @@ void write_pop(RecordStream& stream, const EventRing& ring, const ClosingEvent& 
   record.time_ns = event.time_ns;
   record.tid = ring.tid;
   record.domain = domain_id(stream, *event.domain);
-  stream.add(spool::RecordKind::range_pop, record);
+  const void* written = stream.add(spool::RecordKind::range_pop, record);
+  if (OpenRanges* ranges = stream.open_ranges()) {
+    ranges->close(stream, written, record.tid, record.domain, 0);
+  }
 }
 
 /// Ends of ranges that another thread has started, whose ring may not have been read yet.
@@ -93,6 +102,13 @@ struct DeferredEnds {
   spool::RangeEnd records[kRoom];
 };
 DeferredEnds deferred_ends;
+
+void add_end(RecordStream& stream, const spool::RangeEnd& record) {
+  const void* written = stream.add(spool::RecordKind::range_end, record);
+  if (OpenRanges* ranges = stream.open_ranges()) {
+    ranges->close(stream, written, record.tid, record.domain, record.id);
+  }
+}
 
 void write_end(RecordStream& stream, const EventRing& ring, const ClosingEvent& event) {
   spool::RangeEnd record{};
@@ -104,7 +120,7 @@ void write_end(RecordStream& stream, const EventRing& ring, const ClosingEvent& 
   if (is_from_elsewhere && deferred_ends.count < DeferredEnds::kRoom) {
     deferred_ends.records[deferred_ends.count++] = record;
   } else {
-    stream.add(spool::RecordKind::range_end, record);
+    add_end(stream, record);
   }
 }
 
@@ -118,6 +134,8 @@ void write_graph_node(RecordStream& stream, const EventRing& ring, const GraphNo
   record.type = event.type;
   record.tid = ring.tid;
   stream.add(spool::RecordKind::graph_node, record);
+  OpenRanges* ranges = event.original_node == 0 ? stream.open_ranges() : nullptr;
+  if (ranges != nullptr) ranges->captured(ring.tid);
 }
 
 void write_graph_edge(RecordStream& stream, const GraphEdgeEvent& event) {
@@ -142,7 +160,7 @@ void forget_deferred_ends() {
 
 void write_deferred_ends(RecordStream& stream) {
   for (std::size_t at = 0; at < deferred_ends.count; ++at) {
-    stream.add(spool::RecordKind::range_end, deferred_ends.records[at]);
+    add_end(stream, deferred_ends.records[at]);
   }
   deferred_ends.count = 0;
 }

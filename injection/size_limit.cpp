@@ -8,7 +8,7 @@ namespace gprofml::injection {
 
 bool is_over_size_limit(const Recorder& recorder) {
   const std::uint64_t most = recorder.options.most_bytes;
-  return most != 0 && recorder.file.bytes() >= most;
+  return most != 0 && recorder.file.bytes() + recorder.segments.bytes() >= most;
 }
 
 void end_at_size_limit(Recorder& recorder) {

@@ -63,6 +63,23 @@ bool SpoolFile::create(const char* folder, const char* host, std::int64_t start_
     errno = ENAMETOOLONG;
     return false;
   }
+  return open_new(make_header(start_ns, nonce));
+}
+
+bool SpoolFile::create_segment(const SpoolFile& spool, std::uint32_t index) {
+  const int length = std::snprintf(path_, sizeof path_, "%s.%08x.segment", spool.path_, index);
+  if (length < 0 || static_cast<std::size_t>(length) >= sizeof path_) {
+    errno = ENAMETOOLONG;
+    return false;
+  }
+  return open_new(spool.header_);
+}
+
+bool SpoolFile::open_new(const spool::FileHeader& header) {
+  header_ = header;
+  sequence_ = 0;
+  whole_bytes_ = 0;
+  inode_ = 0;
   const int descriptor = open(path_, O_CREAT | O_EXCL | O_WRONLY | O_APPEND | O_CLOEXEC, 0644);
   if (descriptor < 0) return false;
   descriptor_ = to_high_number(descriptor);
@@ -71,25 +88,34 @@ bool SpoolFile::create(const char* folder, const char* host, std::int64_t start_
   device_ = status.st_dev;
   inode_ = status.st_ino;
   lock(descriptor_);
-  const spool::FileHeader header = make_header(start_ns, nonce);
-  if (!write_all(reinterpret_cast<const unsigned char*>(&header), sizeof header)) {
+  if (!write_all(reinterpret_cast<const unsigned char*>(&header_), sizeof header_)) {
     return fail_to_create(last_error_);
   }
-  whole_bytes_ = sizeof header;
+  whole_bytes_ = sizeof header_;
   return true;
 }
 
-bool SpoolFile::fail_to_create(int error) {
+void SpoolFile::unlink_own() const {
   struct stat status {};
   // Only what is still this file: somebody may have put another one in its place.
   if (inode_ != 0 && syscall(SYS_newfstatat, AT_FDCWD, path_, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
       status.st_dev == device_ && status.st_ino == inode_) {
     unlink(path_);
   }
+}
+
+bool SpoolFile::fail_to_create(int error) {
+  unlink_own();
   close(descriptor_);
   descriptor_ = -1;
   errno = error;
   return false;
+}
+
+void SpoolFile::remove() {
+  unlink_own();
+  abandon();
+  whole_bytes_ = 0;
 }
 
 bool SpoolFile::is_ours(int descriptor) const {

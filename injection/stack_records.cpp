@@ -114,7 +114,12 @@ void write_use(RecordStream& stream, const StackEvent& event, std::uint32_t stac
   record.graph_node = event.graph_node;
   record.correlation = event.correlation;
   record.stack = stack;
-  stream.add(spool::RecordKind::call_stack, record);
+  // A node's is needed for as long as the graph is replayed.
+  if (record.graph_node != 0) {
+    stream.add_lasting(spool::RecordKind::call_stack, record);
+  } else {
+    stream.add(spool::RecordKind::call_stack, record);
+  }
 }
 
 }  // namespace

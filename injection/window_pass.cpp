@@ -141,7 +141,7 @@ void WindowPass::answer(Recorder& recorder, bool ended) {
   slot.has_gpu_work = hands_over_work(session) ? 1 : 0;
   slot.last_window_start_ns = windows.last_start_ns();
   slot.last_window_end_ns = windows.last_end_ns();
-  slot.spool_bytes = recorder.file.bytes();
+  slot.spool_bytes = recorder.file.bytes() + recorder.segments.bytes();
   slot.records = recorder.records_written;
   slot.lost = recorder.cupti_dropped.load(std::memory_order_relaxed) +
               recorder.buffers.discarded() + recorder.ranges_lost.load(std::memory_order_relaxed);

@@ -75,7 +75,8 @@ bool clock_was_set(const spool::Status& a, const spool::Status& b) {
   return b.realtime_ns != 0 && (step > kLargestDriftNs || step < -kLargestDriftNs);
 }
 
-void write_status(Recorder& recorder, WriteReason reason) {
+/// `at_once`: whether something has changed or not.
+void write_status(Recorder& recorder, WriteReason reason, bool at_once) {
   // One writer thread a process; a forked child begins with its parent's value and corrects it.
   static spool::Status last{};
   if (reason == WriteReason::start) {
@@ -84,8 +85,7 @@ void write_status(Recorder& recorder, WriteReason reason) {
   }
   const spool::Status now = make_status(recorder);
   const bool due = now.monotonic_ns - last.monotonic_ns >= kStatusPeriodNs;
-  if (reason != WriteReason::finish && !due && same_counts(now, last) &&
-      !clock_was_set(now, last)) {
+  if (!at_once && !due && same_counts(now, last) && !clock_was_set(now, last)) {
     return;
   }
   recorder.stream.add(spool::RecordKind::status, now);
@@ -156,8 +156,9 @@ bool write_pass(Recorder& recorder, WriteReason reason) {
   write_lost_stacks(recorder);
   windows.conclude(recorder, reason == WriteReason::finish);
   if (reason == WriteReason::finish && recorder.end_is_written && stream.empty()) return true;
-  write_status(recorder, reason);
-  account_cost(recorder, reason == WriteReason::finish);
+  const bool at_once = recorder.segments.switch_when_due(recorder) || reason == WriteReason::finish;
+  write_status(recorder, reason, at_once);
+  account_cost(recorder, at_once);
   keep_budget(recorder);
   if (reason == WriteReason::finish) write_end(recorder);
   const bool is_written = stream.flush();

@@ -72,6 +72,9 @@ void add_window_flags(CLI::App& command, profile::RecordOptions& options) {
   add_duration(command, "--delay", options.delay_ns, "Record from so long after the start on");
   add_duration(command, "--duration", options.duration_ns,
                "Record for so long; of each window, where others open them");
+  add_duration(command, "--keep-last", options.keep_last_ns,
+               "Keep only the last so long before the end, before a kill, or before each "
+               "`gprof-ml control flush`");
   CLI::Option* const range =
       command
           .add_option_function<std::string>(

@@ -7,7 +7,7 @@
 
 namespace gprofml::app {
 
-/// Adds --delay, --duration, --range, --steps, --step, --profiler-api and
+/// Adds --delay, --duration, --keep-last, --range, --steps, --step, --profiler-api and
 /// --start-paused. `options` must live until the command line is parsed.
 void add_window_flags(CLI::App& command, profile::RecordOptions& options);
 

@@ -16,6 +16,7 @@
 #include "libprofile/capture/manifest.hpp"
 #include "libprofile/capture/process_notes.hpp"
 #include "libprofile/capture/recording.hpp"
+#include "libprofile/capture/segments.hpp"
 #include "libprofile/capture/translate_process.hpp"
 #include "libprofile/spool/reader.hpp"
 
@@ -57,13 +58,13 @@ class Progress {
   std::uint64_t all_ = 0;
 };
 
-SpoolEnd end_of(const SpoolReader& reader, const ProcessFacts& facts) {
-  if (reader.end() == SpoolReader::End::damaged) return SpoolEnd::damaged;
+SpoolEnd end_of(SpoolReader::End read_to, bool in_use, const ProcessFacts& facts) {
+  if (read_to == SpoolReader::End::damaged) return SpoolEnd::damaged;
   const bool orderly = facts.end_reason == spool::EndReason::exit_handler ||
                        facts.end_reason == spool::EndReason::stopped;
   if (orderly) return SpoolEnd::orderly;
   if (facts.end_reason == spool::EndReason::write_failed) return SpoolEnd::write_failed;
-  return reader.in_use() ? SpoolEnd::still_running : SpoolEnd::abrupt;
+  return in_use ? SpoolEnd::still_running : SpoolEnd::abrupt;
 }
 
 Nanoseconds as_time(std::uint64_t ns) {
@@ -91,6 +92,7 @@ RecordingCost cost_of(const spool::Cost& cost, const spool::Status& status) {
 /// Reads one spool; its trace has one process. Throws SpoolError.
 std::pair<Trace, MergedProcess> read_spool(const std::string& path, const MergeOptions& options,
                                            Progress& progress) {
+  Segments segments = open_segments(path);
   SpoolReader reader(path);
   const std::string name = fs::path(path).filename().string();
   ProcessTranslator translator(name, reader.header());
@@ -104,27 +106,41 @@ std::pair<Trace, MergedProcess> read_spool(const std::string& path, const MergeO
   }
   MergedProcess merged;
   RecordedProcess& process = merged.process;
-  while (reader.next_chunk()) {
-    process.last_written_ns = reader.written_ns();
-    translator.take(reader.records());
-    progress.in_file(reader.position());
+  if (!segments.readers.empty()) translator.expect_segments();
+  const auto take_all = [&](SpoolReader& from) {
+    while (from.next_chunk()) {
+      process.last_written_ns = std::max(process.last_written_ns, from.written_ns());
+      translator.take(from.records());
+      progress.in_file(process.bytes + from.position());
+    }
+    process.bytes += from.file_bytes();
+    process.lost_bytes += from.lost_bytes();
+  };
+  take_all(reader);
+  SpoolReader::End read_to = reader.end();
+  std::string damage(reader.damage());
+  for (const auto& segment : segments.readers) {
+    if (segment->header().nonce != reader.header().nonce) continue;
+    take_all(*segment);
+    if (segment->end() != SpoolReader::End::damaged) continue;
+    read_to = segment->end();
+    damage = segment->damage();
   }
   Trace trace = translator.finish();
+  for (const std::string& why : segments.unreadable) note_unreadable({why, false}, trace);
   const ProcessFacts& facts = translator.facts();
   process.spool = name;
   process.pid = trace.processes[0].pid;
   process.command = trace.text(trace.processes[0].command);
   process.cuda = facts.fact("cuda");
   process.nvtx = facts.fact("nvtx");
-  process.end = end_of(reader, facts);
-  process.bytes = reader.file_bytes();
-  process.lost_bytes = reader.lost_bytes();
+  process.end = end_of(read_to, reader.in_use(), facts);
   process.cost = cost_of(facts.cost, facts.status);
-  add_process_notes(facts, process, std::string(reader.damage()), trace);
+  add_process_notes(facts, process, damage, trace);
   merged.facts = facts.facts;
   merged.status = facts.status;
   merged.start_ns = reader.header().start_ns;
-  progress.file_done(reader.file_bytes());
+  progress.file_done(process.bytes);
   return {std::move(trace), std::move(merged)};
 }
 

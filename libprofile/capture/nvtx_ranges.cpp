@@ -133,6 +133,16 @@ void NvtxRanges::add(const Open& open, RangeKind kind, Nanoseconds end_ns) {
     ++backward_ranges_;
     return;
   }
+  if (remembers_ || !told_.empty()) {
+    const Told range{open.thread, open.domain, beginning.time_ns, end_ns, kind};
+    const auto known = told_.find(range);
+    if (remembers_) {
+      told_.insert(range);
+    } else if (known != told_.end()) {
+      told_.erase(known);
+      return;
+    }
+  }
   RangeColumns& ranges = trace_.ranges;
   const auto row = static_cast<RowIndex>(ranges.size());
   ranges.start_ns.push_back(beginning.time_ns);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -55,6 +57,10 @@ class NvtxRanges {
   /// For a range that is or will be started and has not ended.
   void add_to_started(std::uint64_t id, const Value& value);
 
+  /// While `on`, ranges that end are remembered: what tells of one of them once more afterwards is
+  /// not taken.
+  void are_told_again(bool on) { remembers_ = on; }
+
   /// Ends what is still open at `end_ns`, the last moment that was recorded.
   void finish(Nanoseconds end_ns);
 
@@ -93,6 +99,9 @@ class NvtxRanges {
   std::vector<Unnamed> unnamed_;  // of which the names are still to be looked up
   RowIndex last_mark_ = kNoRow;
   std::uint32_t domain_of_last_mark_ = 0;
+  using Told = std::tuple<RowIndex, std::uint32_t, Nanoseconds, Nanoseconds, RangeKind>;
+  std::multiset<Told> told_;
+  bool remembers_ = false;
   std::int64_t open_ranges_ = 0;
   std::int64_t unopened_ends_ = 0;
   std::int64_t backward_ranges_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "libprofile/trace/column_roles.hpp"
 
@@ -73,37 +74,54 @@ Kept kept_work(const ActivityColumns& work, const Kept& calls, const Intervals& 
   return kept;
 }
 
+/// Something on a thread that ranges may enclose.
+struct Inner {
+  RowIndex thread;
+  Nanoseconds start_ns;
+  Nanoseconds first_end_ns;  ///< of this and, once sorted, those behind it on the thread
+};
+
+/// Keeps all ranges that enclose one of these. A range does when, of those on its thread that begin
+/// no earlier, the first to end ends within it.
+void keep_around(std::vector<Inner> inner, const RangeColumns& ranges, Kept& kept) {
+  const auto before = [](const Inner& a, const Inner& b) {
+    return std::tie(a.thread, a.start_ns) < std::tie(b.thread, b.start_ns);
+  };
+  std::sort(inner.begin(), inner.end(), before);
+  for (std::size_t i = inner.size(); i-- > 1;) {
+    if (inner[i - 1].thread != inner[i].thread) continue;
+    inner[i - 1].first_end_ns = std::min(inner[i - 1].first_end_ns, inner[i].first_end_ns);
+  }
+  for (RowIndex row = 0; row < ranges.size(); ++row) {
+    const Inner outer{ranges.thread[row], ranges.start_ns[row], 0};
+    const auto first = std::lower_bound(inner.begin(), inner.end(), outer, before);
+    if (first != inner.end() && first->thread == outer.thread &&
+        first->first_end_ns <= ranges.end_ns[row]) {
+      kept[row] = true;
+    }
+  }
+}
+
 /// The op of a captured node is known by the range that it was captured in and all that encloses
-/// that. A range encloses one of them when, of those on its thread that begin no earlier, the first
-/// to end ends within it.
+/// that.
 void keep_around_captured(const Trace& trace, Kept& kept) {
   const RangeColumns& ranges = trace.ranges;
-  struct Inner {
-    RowIndex thread;
-    Nanoseconds start_ns;
-    Nanoseconds first_end_ns;  ///< of this and those behind it on the thread
-  };
   std::vector<Inner> captured;
   for (const GraphNode& node : trace.graph_nodes) {
     if (node.op == kNoRow) continue;
     captured.push_back({ranges.thread[node.op], ranges.start_ns[node.op], ranges.end_ns[node.op]});
   }
-  const auto before = [](const Inner& a, const Inner& b) {
-    return std::tie(a.thread, a.start_ns) < std::tie(b.thread, b.start_ns);
-  };
-  std::sort(captured.begin(), captured.end(), before);
-  for (std::size_t i = captured.size(); i-- > 1;) {
-    if (captured[i - 1].thread != captured[i].thread) continue;
-    captured[i - 1].first_end_ns = std::min(captured[i - 1].first_end_ns, captured[i].first_end_ns);
+  keep_around(std::move(captured), ranges, kept);
+}
+
+/// So is that of work by what encloses the call that launched it.
+void keep_around_calls(const Trace& trace, const Kept& calls, Kept& kept) {
+  const ApiCallColumns& all = trace.api_calls;
+  std::vector<Inner> inner;
+  for (RowIndex row = 0; row < all.size(); ++row) {
+    if (calls[row]) inner.push_back({all.thread[row], all.start_ns[row], all.end_ns[row]});
   }
-  for (RowIndex row = 0; row < ranges.size(); ++row) {
-    const Inner outer{ranges.thread[row], ranges.start_ns[row], 0};
-    const auto inner = std::lower_bound(captured.begin(), captured.end(), outer, before);
-    if (inner != captured.end() && inner->thread == outer.thread &&
-        inner->first_end_ns <= ranges.end_ns[row]) {
-      kept[row] = true;
-    }
-  }
+  keep_around(std::move(inner), trace.ranges, kept);
 }
 
 Kept kept_ranges(const Trace& trace, const Intervals& windows) {
@@ -188,16 +206,19 @@ void renumber(Trace& trace, ColumnRole role, const Kept& kept) {
 
 }  // namespace
 
-Pruned prune_to_windows(Trace& trace, const std::vector<WindowInterval>& all) {
-  const Intervals windows(all);
-  const Kept calls = kept_calls(trace, windows);
-  const Kept ranges = kept_ranges(trace, windows);
-  const Kept kernels = kept_work(trace.kernels, calls, windows);
+namespace {
+
+/// Of each table of GPU work, in the order of visit_work().
+using KeptWork = std::vector<Kept>;
+
+Pruned prune(Trace& trace, const Intervals& windows, const Kept& calls, const Kept& ranges,
+             const KeptWork& work) {
+  const Kept& kernels = work.front();
   Pruned pruned;
-  pruned.work += keep(trace.copies, kept_work(trace.copies, calls, windows));
-  pruned.work += keep(trace.fills, kept_work(trace.fills, calls, windows));
-  pruned.work += keep(trace.graph_launches, kept_work(trace.graph_launches, calls, windows));
   pruned.work += keep(trace.kernels, kernels);
+  pruned.work += keep(trace.copies, work[1]);
+  pruned.work += keep(trace.fills, work[2]);
+  pruned.work += keep(trace.graph_launches, work[3]);
 
   CudaEventColumns& events = trace.cuda_events;
   pruned.other += keep(events, kept_with(events.call, calls));
@@ -218,6 +239,42 @@ Pruned prune_to_windows(Trace& trace, const std::vector<WindowInterval>& all) {
   renumber(trace, ColumnRole::api_call, calls);
   renumber(trace, ColumnRole::range, ranges);
   return pruned;
+}
+
+}  // namespace
+
+Pruned prune_to_windows(Trace& trace, const std::vector<WindowInterval>& all) {
+  const Intervals windows(all);
+  const Kept calls = kept_calls(trace, windows);
+  const Kept ranges = kept_ranges(trace, windows);
+  KeptWork work;
+  visit_work(trace, [&](const ActivityColumns& table) {
+    work.push_back(kept_work(table, calls, windows));
+  });
+  return prune(trace, windows, calls, ranges, work);
+}
+
+Pruned prune_to_last(Trace& trace, const WindowInterval& last) {
+  // Its last moment is in it: nothing comes after.
+  const std::vector<WindowInterval> only{{last.start_ns, last.end_ns + 1}};
+  const Intervals windows(only);
+  Kept calls = kept_by_time(trace.api_calls, windows);
+  Kept launching(calls.size(), false);
+  KeptWork work;
+  visit_work(trace, [&](const ActivityColumns& table) {
+    Kept& kept = work.emplace_back(table.size(), true);
+    for (std::size_t row = 0; row < table.size(); ++row) {
+      const RowIndex call = table.launch[row];
+      kept[row] = has_timestamp(table.start_ns[row], table.end_ns[row])
+                      ? windows.meets(table.start_ns[row], table.end_ns[row])
+                      : call == kNoRow || calls[call];
+      if (kept[row] && call != kNoRow) launching[call] = true;
+    }
+  });
+  for (RowIndex row = 0; row < calls.size(); ++row) calls[row] = calls[row] || launching[row];
+  Kept ranges = kept_ranges(trace, windows);
+  keep_around_calls(trace, calls, ranges);
+  return prune(trace, windows, calls, ranges, work);
 }
 
 }  // namespace gprofml::profile

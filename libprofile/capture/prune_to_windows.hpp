@@ -25,4 +25,11 @@ struct Pruned {
 /// and what belongs to rows that are gone. What happened at no time stays.
 Pruned prune_to_windows(Trace& trace, const std::vector<WindowInterval>& windows);
 
+/// Leaves out what does not meet the last part of a recording:
+///   GPU work       that does not run in it, whenever it was launched
+///   calls          not in it, but for those that launched what runs in it
+///   ranges         not in it, but for those around such a call or a capture of graph nodes
+/// and what belongs to rows that are gone.
+Pruned prune_to_last(Trace& trace, const WindowInterval& last);
+
 }  // namespace gprofml::profile

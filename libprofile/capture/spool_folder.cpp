@@ -25,6 +25,7 @@ namespace {
 
 constexpr int kAttempts = 16;
 constexpr std::string_view kSpoolSuffix = ".spool";
+constexpr std::string_view kSegmentSuffix = ".segment";
 
 std::uint64_t nonce() {
   std::random_device device;
@@ -106,7 +107,9 @@ SpoolFolder make_spool_folder(const std::string& output) {
 
 bool remove_spool_folder(const std::string& folder) {
   for (const std::string& name : names_in(folder)) {
-    if (ends_with(name, kSpoolSuffix) || is_perf_map(name)) unlink(in(folder, name).c_str());
+    if (ends_with(name, kSpoolSuffix) || ends_with(name, kSegmentSuffix) || is_perf_map(name)) {
+      unlink(in(folder, name).c_str());
+    }
   }
   unlink(in(folder, spool::kMachineName).c_str());
   unlink(in(folder, spool::kControlName).c_str());

@@ -45,6 +45,7 @@ void ProcessTranslator::pass(const RecordView& view,
 
 void ProcessTranslator::take(const RecordView& view) {
   using Self = ProcessTranslator;
+  if (is_repeated_ && view.kind() != RecordKind::segment) return;
   switch (view.kind()) {
     case RecordKind::fact:
       return take_fact(view);
@@ -68,6 +69,8 @@ void ProcessTranslator::take(const RecordView& view) {
       return pass<spool::CaptureEvent>(view, &Self::take);
     case RecordKind::cost:
       return pass<spool::Cost>(view, &Self::take);
+    case RecordKind::segment:
+      return pass<spool::Segment>(view, &Self::take);
     case RecordKind::device:
       return pass<spool::Device>(view, &Self::take);
     case RecordKind::context:
@@ -300,6 +303,7 @@ Trace ProcessTranslator::finish() {
   place_syncs();
   place_cuda_events();
   fill_in_freed_bytes();
+  see_the_end();
   ranges_.finish(facts_.last_ns);
   facts_.open_ranges = ranges_.open_ranges();
   facts_.unopened_ends = ranges_.unopened_ends();

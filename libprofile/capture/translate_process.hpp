@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -73,6 +74,9 @@ class ProcessTranslator {
     complete_windows_only_ = complete_only;
   }
 
+  /// Segments follow the spool. Before the first record.
+  void expect_segments() { ranges_.are_told_again(true); }
+
   /// Joins what needs the whole file: correlations, events, ranges, graph nodes. Not canonical.
   Trace finish();
 
@@ -97,7 +101,12 @@ class ProcessTranslator {
   void take(const spool::Cost& record);
   void take(const spool::Window& record);
   void take(const spool::CaptureEvent& record);
+  void take(const spool::Segment& record);
   void keep_windows();
+  void keep_last();
+  void see_the_end();
+  bool is_on_the_systems_clock() const;
+  Nanoseconds kept_from();
 
   // where work runs
   void take(const spool::Device& record);
@@ -166,6 +175,9 @@ class ProcessTranslator {
 
   std::uint32_t pid_;
   bool is_windowed_ = false;  ///< only what is in windows is recorded
+  Nanoseconds keep_last_ns_ = 0;                ///< 0: everything is kept
+  std::optional<spool::Segment> first_segment_;  ///< of those that are there
+  bool is_repeated_ = false;  ///< what comes stands in the segment before too
   std::uint32_t first_window_ = 0;
   bool complete_windows_only_ = false;
   std::map<std::uint32_t, spool::Window> windows_;  // by index, as last said

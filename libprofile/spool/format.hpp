@@ -10,9 +10,9 @@
 // it knows. There is no footer and no index: a file cut at any byte reads up to its last whole
 // chunk, and `End` only says that the process ended in an orderly way.
 //
-// Dictionaries (String, LaunchConfig, Thread, Domain, Place, Module, Stack) are records too and always stand
-// before the first record that uses them, in the same chunk or an earlier one. String 0 is the
-// empty string and never written.
+// Dictionaries (String, LaunchConfig, Thread, Domain, Place, Module, Stack) are records too and
+// always stand before the first record that uses them, in the same chunk or an earlier one. String
+// 0 is the empty string and never written.
 //
 // Times are nanoseconds on CUPTI's clock (CLOCK_REALTIME until CUPTI is loaded, which is the same
 // on a real system). Numbers of CUPTI's enumerations are stored as CUPTI gives them: the reader
@@ -96,9 +96,10 @@ enum class RecordKind : std::uint16_t {
   payload = 57,
   counter_sample = 58,
   call_stack = 59,  // level 3
-  window = 60,  // what the recorder did
+  window = 60,      // what the recorder did
   capture_event = 61,
   cost = 62,
+  segment = 63,  // which part of a recording of which only the last is kept
 };
 
 struct RecordHeader {
@@ -168,9 +169,9 @@ struct Category {
 };
 static_assert(sizeof(Category) == 24);
 
-/// How the bytes of an NVTX payload are to be read; as many PayloadEntry follow. Types and flags are
-/// nvToolsExtPayload.h's. Ids below 2^32 are the program's own, unique in their domain; the others
-/// are the recorder's. What the program says here may be nonsense.
+/// How the bytes of an NVTX payload are to be read; as many PayloadEntry follow. Types and flags
+/// are nvToolsExtPayload.h's. Ids below 2^32 are the program's own, unique in their domain; the
+/// others are the recorder's. What the program says here may be nonsense.
 struct PayloadSchema {
   RecordHeader header;
   std::uint64_t id;
@@ -186,8 +187,8 @@ struct PayloadSchema {
 static_assert(sizeof(PayloadSchema) == 56);
 
 /// PayloadSchema::type of an enumeration: each entry's `type` is a value, its `flags` 1 when the
-/// value is bits of a set. The registered strings of a domain are one such enumeration, told piece by
-/// piece, of the id kRegisteredStrings: each value is a handle.
+/// value is bits of a set. The registered strings of a domain are one such enumeration, told piece
+/// by piece, of the id kRegisteredStrings: each value is a handle.
 inline constexpr std::uint32_t kEnumeration = 100;
 inline constexpr std::uint64_t kRegisteredStrings = 80;
 
@@ -691,5 +692,57 @@ struct CaptureEvent {
   std::uint32_t detail;  ///< String, a sentence
 };
 static_assert(sizeof(CaptureEvent) == 32);
+
+enum class SegmentPart : std::uint32_t {
+  begins = 1,  ///< what follows repeats the ranges that are open: a reader of the segment before
+               ///< knows them
+  goes_on = 2  ///< what follows is new
+};
+
+/// Stands twice at the beginning of each segment: a file `SPOOL.%08x.segment` beside a spool, with
+/// the spool's FileHeader (`nonce`), in which everything stands that happened in an interval, while
+/// the spool has what lasts (is_lasting). A chunk of it is written after all that it needs of the
+/// spool. Older segments are deleted as the recording goes on.
+struct Segment {
+  RecordHeader header;
+  std::int64_t time_ns;
+  std::uint32_t index;  ///< from 0; also in the file's name
+  SegmentPart part;
+};
+static_assert(sizeof(Segment) == 24);
+
+/// Whether records of a kind are needed however long ago they were written. So
+/// are ranges in which nodes of graphs came into being, which stand in the spool too once they have
+/// ended, and the CallStack of a node, which stands only there.
+constexpr bool is_lasting(RecordKind kind) {
+  switch (kind) {
+    case RecordKind::status:
+    case RecordKind::cost:
+    case RecordKind::kernel:
+    case RecordKind::short_kernel:
+    case RecordKind::copy:
+    case RecordKind::fill:
+    case RecordKind::api_call:
+    case RecordKind::sync:
+    case RecordKind::cuda_event:
+    case RecordKind::overhead:
+    case RecordKind::range_push:
+    case RecordKind::range_pop:
+    case RecordKind::range_start:
+    case RecordKind::range_end:
+    case RecordKind::mark:
+    case RecordKind::memory_event:
+    case RecordKind::memory_pool:
+    case RecordKind::unified_memory:
+    case RecordKind::graph_launch:
+    case RecordKind::payload:
+    case RecordKind::counter_sample:
+    case RecordKind::call_stack:
+    case RecordKind::segment:
+      return false;
+    default:
+      return true;
+  }
+}
 
 }  // namespace gprofml::spool
