@@ -32,14 +32,6 @@ void say(Recorder& recorder, const char* kind, const char* detail) {
   recorder.stream.capture_event(kind, detail, now_ns(), share);
 }
 
-/// What was recorded before and what follows are not to be analysed as one.
-void begin_new_window(Recorder& recorder) {
-  Windows& windows = recorder.window_pass.windows;
-  const std::int64_t time_ns = now_ns();
-  windows.want(false, time_ns, "budget");
-  windows.want(true, time_ns, "budget");
-}
-
 void give_up_stacks(Recorder& recorder, CuptiSession* session) {
   if (session != nullptr) session->takes_stacks.store(false, std::memory_order_relaxed);
   say(recorder, "stacks_given_up",
@@ -52,9 +44,10 @@ void give_up_memory_events(Recorder& recorder, CuptiSession* session) {
       "memory events cost more than --overhead-budget allows (parts per million in `value`)");
 }
 
-/// Windows that were asked for are not ours to open and close.
+/// Windows that were asked for are not ours to open and close: what the options say, and what a user
+/// types while it runs, goes before the budget.
 void record_in_windows(Recorder& recorder) {
-  if (recorder.options.has_windows()) {
+  if (recorder.options.has_windows() || recorder.window_pass.is_commanded()) {
     if (keeping.said_it_cannot_be_held) return;
     keeping.said_it_cannot_be_held = true;
     say(recorder, "budget_not_held",
@@ -76,7 +69,8 @@ void act(Recorder& recorder, BudgetStep before) {
   if (step == before) return;
   if (step == BudgetStep::no_stacks) give_up_stacks(recorder, session);
   if (step == BudgetStep::no_memory_events) give_up_memory_events(recorder, session);
-  if (!recorder.options.has_windows()) begin_new_window(recorder);
+  // What was recorded before and what follows are not to be analysed as one.
+  recorder.window_pass.windows.split(now_ns(), "budget");
 }
 
 }  // namespace

@@ -30,6 +30,10 @@ class WindowPass {
     return !windows.is_on() || ranges_.is_wanted(ring, event, windows);
   }
 
+  /// Somebody has said whether it is recorded.
+  bool is_commanded() const {
+    return is_controlled_ && header_.wanted != spool::Wanted::by_options;
+  }
   /// Somebody wants the recording to end.
   bool is_stopped() const { return is_controlled_ && header_.stop != 0; }
 

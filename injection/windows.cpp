@@ -149,6 +149,18 @@ void Windows::want(bool recording, std::int64_t time_ns, const char* reason) {
   }
 }
 
+void Windows::split(std::int64_t time_ns, const char* reason) {
+  if (!is_on_) {
+    is_on_ = true;
+    open(0, kFromStart);
+  }
+  if (!is_open()) return;
+  const std::int64_t planned_end_ns = at(count_ - 1).planned_end_ns;
+  close(time_ns);
+  open(time_ns, reason);
+  at(count_ - 1).planned_end_ns = planned_end_ns;
+}
+
 void Windows::open(std::int64_t time_ns, const char* reason) {
   if (is_open()) return;
   if (time_ns < latest_end_ns_) time_ns = latest_end_ns_;

@@ -71,6 +71,9 @@ class Windows {
   void advance(std::int64_t now_ns);
   /// Somebody wants it recorded, or not, from `time_ns` on, whatever the options say.
   void want(bool recording, std::int64_t time_ns, const char* reason);
+  /// What is recorded changes at `time_ns`: the window that is open, or all that was recorded so
+  /// far, ends there and another begins, which ends when the first would have.
+  void split(std::int64_t time_ns, const char* reason);
 
   // --- what is kept
   /// Whether something that lasted from `start_ns` to `end_ns` is in a window.

@@ -242,6 +242,30 @@ TEST_CASE("commands: whoever has spoken, ranges and time open nothing any more")
   CHECK(each.all() == std::vector<Interval>{{10'000, 10'200}, {20'000, kOpen}});
 }
 
+TEST_CASE("what is recorded changes: a window ends and another begins") {
+  Recorded all_along{Options{}};
+  all_along.windows->split(3000, "budget");
+  CHECK(all_along.windows->is_on());
+  CHECK(all_along.all() == std::vector<Interval>{{0, 3000}, {3000, kOpen}});
+
+  Options options = ranges_of("r");
+  options.duration_ns = 500;
+  Recorded recorded(options);
+  recorded.windows->split(1500, "budget");  // none is open: nothing to end
+  CHECK(recorded.all().empty());
+  recorded.range(2000, 1, true);
+  recorded.windows->split(2100, "budget");
+  recorded.windows->advance(2600);  // the end that the first had
+  recorded.range(3000, 1, false);
+  CHECK(recorded.all() == std::vector<Interval>{{2000, 2100}, {2100, 2500}});
+  // The range still decides.
+  recorded.range(4000, 2, true);
+  recorded.windows->split(4100, "budget");
+  recorded.range(4200, 2, false);
+  CHECK(recorded.all() ==
+        std::vector<Interval>{{2000, 2100}, {2100, 2500}, {4000, 4100}, {4100, 4200}});
+}
+
 TEST_CASE("windows never overlap, whatever times they are told") {
   Recorded recorded{Options{}};
   recorded.windows->want(false, 3000, "control");
