@@ -38,7 +38,9 @@
 #include "libprofile/capture/environment.hpp"
 #include "libprofile/capture/launch.hpp"
 #include "libprofile/capture/machine/sampler.hpp"
+#include "libprofile/capture/output_metrics.hpp"
 #include "libprofile/capture/output_name.hpp"
+#include "libprofile/capture/output_tap.hpp"
 #include "libprofile/capture/perf_maps.hpp"
 #include "libprofile/capture/recording.hpp"
 #include "libprofile/capture/registry.hpp"
@@ -60,6 +62,7 @@ struct RunArguments {
   bool quiet = false;
   unsigned measured_pairs = 0;  ///< 0: one run, recorded
   profile::Patience wait;
+  std::vector<profile::MetricPattern> metrics;
 };
 
 /// Everything about the recording that is decided before the program starts.
@@ -81,6 +84,7 @@ profile::Manifest manifest_for(const RunArguments& arguments, const RunOutput& o
   manifest.host = profile::host_name();
   manifest.output = output.path;
   manifest.options = profile::options_text(arguments.recording);
+  manifest.meta = profile::metric_request(arguments.metrics);
   manifest.keep_previous = output.existing == Existing::keep_old;
   manifest.replace_output = output.existing == Existing::replace;
   manifest.launcher_pid = ::getpid();
@@ -278,15 +282,21 @@ void go_on_to_report(const std::string& run_db) {
   }
 }
 
-/// What may end the program must not cost what it did until now.
-void flush_spools(const std::string& folder) {
+/// What may end the program must not cost what it did until now. The flush's number.
+std::optional<std::uint32_t> flush_spools(const std::string& folder) {
   constexpr profile::Nanoseconds kFlushPatienceNs = 500'000'000;
   const profile::ControlFile control(folder);
   const auto generation = control.ask_for_flush();
-  if (!generation) return;
+  if (!generation) return std::nullopt;
   profile::await_recorders(control, kFlushPatienceNs, [&](const spool::ControlSlot& slot) {
     return slot.flush_generation == *generation;
   });
+  return generation;
+}
+
+void tap_output(profile::OutputTap& tap) {
+  const std::string why = tap.open();
+  if (!why.empty()) print_message("--metric: the program's output cannot be read: " + why);
 }
 
 /// A program that has run recorded; its run.db is not made yet.
@@ -302,11 +312,15 @@ Ran run_recorded(const RunArguments& arguments) {
   std::optional<profile::Sampler> sampler;
   std::optional<Interruptible> interruptible;
   Preparation& preparation = ran.preparation;
+  profile::OutputTap tap;
   {
     const profile::SignalRelay relay;
-    profile::Program program(arguments.command, relay);
+    if (!arguments.metrics.empty()) tap_output(tap);
+    profile::Program program(arguments.command, relay, tap.replacements());
+    tap.handed_over();
     ::signal(SIGXFSZ, SIG_IGN);  // behind the fork: what the program inherits is not ours to change
     preparation = prepare(arguments, program.pid());
+    tap.keep_in(preparation.spools);
     const std::string not_followed = cannot_follow(arguments.command);
     if (!not_followed.empty()) print_message(not_followed);
     const int reason = program.start(preparation.variables);
@@ -320,18 +334,24 @@ Ran run_recorded(const RunArguments& arguments) {
     profile::SizeLimit size_limit(preparation.spools, arguments.recording.most_bytes);
     const profile::Registered registered(preparation.spools);
     WindowWatch windows(preparation.spools, preparation.manifest, preparation.output,
-                        arguments.on_window, arguments.quiet);
+                        arguments.on_window, arguments.quiet,
+                        arguments.recording.keep_last_ns > 0);
     profile::WaitHooks hooks;
     hooks.tick = [&] {
       size_limit.look();
       windows.look();
     };
-    hooks.on_signal = [&](int, bool) { flush_spools(preparation.spools); };
+    hooks.on_signal = [&](int, bool) {
+      if (const auto flush = flush_spools(preparation.spools)) windows.ignore_flush(*flush);
+    };
     ran.end = program.wait(hooks);
     if (windows.finish()) preparation.output.existing = Existing::replace;
     interruptible.emplace();
   }
+  tap.drain(Interruptible::asked_to_stop);
   wait_for_others(arguments, preparation);
+  tap.drain(Interruptible::asked_to_stop);  // they may have written, too
+  tap.stop_keeping();
   if (sampler) sampler->stop();
   return ran;
 }
@@ -348,6 +368,15 @@ MeasuredOverhead measure(const RunArguments& arguments, std::optional<Ran>& ran)
                             if (ran->not_started) return std::nullopt;
                             return ran->end;
                           });
+}
+
+/// Its mistakes in the parser's form.
+profile::MetricPattern metric_of(const std::string& text) {
+  try {
+    return profile::metric_pattern(text);
+  } catch (const profile::CaptureError& error) {
+    throw CLI::ValidationError(error.what());
+  }
 }
 
 int run_program(const RunArguments& arguments) {
@@ -413,6 +442,19 @@ void add_run(CLI::App& cli, Action& action, std::vector<std::string>& arguments_
           "--wait", [arguments](const std::string& text) { arguments->wait = patience_of(text); },
           "How long processes that outlive the program are recorded (default: 1 second)")
       ->type_name("SECONDS|all|none");
+  command
+      ->add_option_function<std::vector<std::string>>(
+          "--metric",
+          [arguments](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) {
+              arguments->metrics.push_back(metric_of(text));
+            }
+          },
+          "Read a figure from the program's output: the first group, or all, of the last match; "
+          "can be given several times")
+      ->take_all()
+      ->expected(1)
+      ->type_name("NAME=REGEX");
   add_record_flags(*command, arguments->recording);
   add_window_flags(*command, arguments->recording);
   command

@@ -58,13 +58,26 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 }  // namespace
 
 WindowWatch::WindowWatch(const std::string& folder, const profile::Manifest& manifest,
-                         RunOutput output, std::string on_window, bool quiet)
+                         RunOutput output, std::string on_window, bool quiet, bool keeps_last)
     : control_(folder),
       folder_(folder),
       manifest_(manifest),
       output_(std::move(output)),
       on_window_(std::move(on_window)),
-      quiet_(quiet) {}
+      quiet_(quiet),
+      keeps_last_(keeps_last) {}
+
+/// A flush that all recorders have served and of which no file was made yet.
+std::optional<std::uint32_t> WindowWatch::served_flush() const {
+  const auto header = control_.header();
+  if (!header || header->flush_generation == flush_taken_) return std::nullopt;
+  const profile::Nanoseconds realtime_ns = profile::realtime_now_ns();
+  for (const spool::ControlSlot& slot : control_.slots()) {
+    const bool waits = slot.flush_generation != header->flush_generation;
+    if (waits && profile::is_alive(slot, realtime_ns)) return std::nullopt;
+  }
+  return header->flush_generation;
+}
 
 void WindowWatch::look() {
   look_at_commands();
@@ -73,6 +86,13 @@ void WindowWatch::look() {
     end_snapshot();
   }
   if (snapshots_ > kMostSnapshots) return;
+  // Not after a rest: what it was asked for would be gone by then.
+  const auto flush = keeps_last_ ? served_flush() : std::nullopt;
+  if (flush) {
+    flush_taken_ = *flush;
+    ++snapshots_;
+    return start_snapshot(0);
+  }
   const profile::Nanoseconds now_ns = steady_now_ns();
   if (now_ns < rests_until_ns_) return;
   const profile::Nanoseconds realtime_ns = profile::realtime_now_ns();
@@ -106,13 +126,16 @@ void WindowWatch::look() {
 
 void WindowWatch::start_snapshot(std::uint32_t windows) {
   Snapshot snapshot;
-  snapshot.output = numbered(output_, snapshots_);
+  // Where only the last part is kept run.db is the end's: it need not hold what this one does.
+  snapshot.output = numbered(output_, snapshots_ + (keeps_last_ ? 1 : 0));
   snapshot.first_window = said_windows_ + 1;
   snapshot.windows = windows;
   said_windows_ += windows;
   profile::MergeOptions options;
-  options.complete_windows_from = taken_;
-  taken_ = next_;
+  if (windows > 0) {
+    options.complete_windows_from = taken_;
+    taken_ = next_;
+  }
   const auto make = [snapshot, options, folder = folder_, manifest = manifest_]() mutable {
     const profile::Nanoseconds start_ns = steady_now_ns();
     try {
@@ -134,13 +157,15 @@ void WindowWatch::start_snapshot(std::uint32_t windows) {
 void WindowWatch::end_snapshot() {
   const Snapshot snapshot = under_way_.get();
   rests_until_ns_ = steady_now_ns() + kRests * snapshot.took_ns;
-  const std::string what = snapshot.windows == 1
+  const std::string what = snapshot.windows == 0 ? std::string("flushed")
+                           : snapshot.windows == 1
                                ? std::string("window closed")
                                : fmt::format("windows {} to {} closed", snapshot.first_window,
                                              snapshot.first_window + snapshot.windows - 1);
   if (!snapshot.problem.empty()) {
-    print_message(
-        fmt::format("{}, but {}; the run.db at the end will have it", what, snapshot.problem));
+    print_message(fmt::format("{}, but {}; {}", what, snapshot.problem,
+                              snapshot.windows == 0 ? "`gprof-ml control flush` tries again"
+                                                    : "the run.db at the end will have it"));
     return;
   }
   wrote_output_ = wrote_output_ || snapshot.output.path == output_.path;

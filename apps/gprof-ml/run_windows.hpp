@@ -6,6 +6,7 @@
 
 #include <future>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,13 @@ namespace gprofml::app {
 class WindowWatch {
  public:
   /// `on_window`: a command for the shell, {db} stands for the file; empty: none.
+  /// `keeps_last`: only the last part is kept, and each flush that somebody asks for makes a file
+  /// of it.
   WindowWatch(const std::string& folder, const profile::Manifest& manifest, RunOutput output,
-              std::string on_window, bool quiet);
+              std::string on_window, bool quiet, bool keeps_last);
 
+  /// That flush was the launcher's own.
+  void ignore_flush(std::uint32_t generation) { flush_taken_ = generation; }
   /// Looks whether windows have closed. To be called some ten times a second.
   void look();
   /// Waits for a run.db that is being made. Whether the output's own name is one of ours by now.
@@ -34,11 +39,12 @@ class WindowWatch {
   struct Snapshot {
     RunOutput output;
     std::uint32_t first_window = 0;  ///< counted from 1, over the whole run
-    std::uint32_t windows = 0;
+    std::uint32_t windows = 0;       ///< 0: the last part, after a flush
     profile::Nanoseconds took_ns = 0;
     std::string problem;  ///< empty: it is written
   };
 
+  std::optional<std::uint32_t> served_flush() const;
   void start_snapshot(std::uint32_t windows);
   void end_snapshot();
   void run_command(const RunOutput& written);
@@ -50,6 +56,8 @@ class WindowWatch {
   RunOutput output_;
   std::string on_window_;
   bool quiet_;
+  bool keeps_last_;
+  std::uint32_t flush_taken_ = 0;
   std::map<std::int64_t, std::uint32_t> taken_;  ///< windows in run.dbs already, by process
   std::map<std::int64_t, std::uint32_t> next_;
   std::uint32_t snapshots_ = 0;
