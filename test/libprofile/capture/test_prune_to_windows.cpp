@@ -69,6 +69,29 @@ TEST_CASE("work is kept with the call that launched it, whenever it runs") {
   }
 }
 
+TEST_CASE(
+    "the last part: what runs in it, the calls that launched that, and what is around those") {
+  test::TraceBuilder t;
+  t.range(RangeKind::push_pop, "around the early call", 1, 90, 120);
+  t.range(RangeKind::push_pop, "over", 1, 10, 80);
+  t.range(RangeKind::push_pop, "encloses", 1, 5, 900);
+  t.range(RangeKind::push_pop, "in it", 1, 700, 800);
+  t.call("early", 1, 100, 110, 1);
+  t.call("of what has ended", 1, 20, 30, 2);
+  t.call("ends as it begins", 1, 400, 500);
+  t.call("in it", 1, 600, 610, 3);
+  t.kernel("runs into it", 0, 7, 120, 501, 1);
+  t.kernel("ends as it begins", 0, 8, 120, 500, 2);
+  t.kernel("last", 0, 7, 700, 1000, 3);
+  Trace trace = t.build();
+  profile::prune_to_last(trace, {500, 1000});
+  CHECK_FALSE(profile::first_inconsistency(trace).has_value());
+  CHECK(names_of(trace, trace.kernels) == Names{"runs into it", "last"});
+  CHECK(names_of(trace, trace.api_calls) == Names{"early", "in it"});
+  CHECK(names_of(trace, trace.ranges) == Names{"encloses", "around the early call", "in it"});
+  CHECK(trace.kernels.launch == std::vector<RowIndex>{0, 1});
+}
+
 TEST_CASE("ranges that meet a window keep their true times, and their payloads") {
   test::TraceBuilder t;
   t.range(RangeKind::push_pop, "around", 1, 100, 900);
