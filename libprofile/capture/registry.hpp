@@ -1,6 +1,7 @@
-// Which recordings of this user run, so that `gprof-ml control` finds them: a link for each
-// launcher in a folder of the user's own, named by the launcher's process id and pointing to its
-// spool folder.
+// Which recordings of this user run, so that `gprof-ml control` finds them: a file for each
+// launcher in a folder of the user's own, named by the launcher's process id and holding the path
+// of its spool folder. The launcher keeps it locked (flock) as long as it lives: however it ends,
+// and whoever has its process id then, nobody takes what is left of it for one that runs.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@ namespace gprofml::profile {
 /// be made or belongs to somebody else.
 std::string registry_folder();
 
-/// The link lives as long as this. Without a registry nothing happens: --folder finds it still.
+/// The entry lives as long as this. Without a registry nothing happens: --folder finds it still.
 class Registered {
  public:
   explicit Registered(const std::string& spool_folder);
@@ -22,7 +23,8 @@ class Registered {
   ~Registered();
 
  private:
-  std::string link_;
+  std::string path_;
+  int lock_ = -1;
 };
 
 struct RunningRecording {
@@ -30,7 +32,8 @@ struct RunningRecording {
   std::string folder;
 };
 
-/// Those whose launcher lives, by its process id. Removes links of launchers that are gone.
+/// Those whose launcher lives, by its process id. Removes entries of launchers that are gone;
+/// leaves alone what is no entry.
 std::vector<RunningRecording> running_recordings();
 
 }  // namespace gprofml::profile
