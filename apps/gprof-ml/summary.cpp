@@ -11,6 +11,7 @@
 #include <set>
 
 #include "libanalysis/analyze.hpp"
+#include "libanalysis/quality/given_up.hpp"
 #include "libanalysis/report/printable.hpp"
 #include "libanalysis/report/quantity.hpp"
 #include "libanalysis/report/wrap.hpp"
@@ -318,6 +319,12 @@ std::string cost_line(const profile::Recording& recording) {
                                   analysis::percent_text(tenths), parts));
 }
 
+/// What was given up for --overhead-budget, and when.
+std::string budget_line(const profile::Trace& trace) {
+  const std::string given = analysis::given_up(trace);
+  return given.empty() ? given : line("budget", given);
+}
+
 /// What the machine around the program had to do with its times, where somebody can change that.
 std::string machine_lines(const profile::Trace& trace) {
   std::string out;
@@ -350,6 +357,20 @@ std::string steps_line(const analysis::Report& report) {
                         count_text(report.window.steps));
   }
   return line("steps", text);
+}
+
+/// What the program printed and `--metric` read.
+std::string metric_lines(const profile::Trace& trace) {
+  std::string out;
+  for (const analysis::ProgramMetric& metric : analysis::program_metrics(trace.meta)) {
+    const std::string name = analysis::printable(metric.name);
+    out += line("metric", metric.value
+                              ? fmt::format("{} {:.6g} (the last of {})", name, *metric.value,
+                                            counted(static_cast<std::size_t>(metric.count), "match",
+                                                    "matches"))
+                              : name + ": nothing in the program's output matches");
+  }
+  return out;
 }
 
 std::string wrote_line(const SummaryInput& input) {
@@ -433,7 +454,8 @@ std::string reason_for_nothing(const profile::Trace& trace) {
 std::string summary_lines(const SummaryInput& input) {
   const profile::Recording& recording = *input.recording;
   if (has_no_records(recording.trace)) {
-    return line("recorded", "nothing: " + reason_for_nothing(recording.trace)) + wrote_line(input) +
+    return line("recorded", "nothing: " + reason_for_nothing(recording.trace)) +
+           metric_lines(recording.trace) + wrote_line(input) +
            kept_lines(input) + next_for_nothing(recording);
   }
   const std::optional<analysis::Report> report = report_on(recording.trace);
@@ -442,7 +464,9 @@ std::string summary_lines(const SummaryInput& input) {
   out += missing_lines(recording);
   out += machine_lines(recording.trace);
   out += cost_line(recording);
+  out += budget_line(recording.trace);
   if (report) out += steps_line(*report);
+  out += metric_lines(recording.trace);
   out += wrote_line(input) + kept_lines(input);
   out += command_line("next", "gprof-ml analyze " + shell_word(input.output));
   return out;

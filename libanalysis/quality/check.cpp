@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "libanalysis/quality/given_up.hpp"
 #include "libanalysis/quality/recorded_kinds.hpp"
 
 namespace gprofml::analysis {
@@ -291,6 +292,8 @@ Quality check_quality(const DependencyGraph& graph) {
   warnings.add("work_left_out", q.work_left_out.empty() ? 0 : 1,
                fmt::format("{} were not to be recorded: GPU time that looks idle may be theirs",
                            q.work_left_out));
+  const std::string given = given_up(graph.trace);
+  warnings.add("given_up", given.empty() ? 0 : 1, "to hold --overhead-budget: " + given);
   std::stable_sort(
       q.warnings.begin(), q.warnings.end(),
       [](const QualityWarning& a, const QualityWarning& b) { return a.code < b.code; });
