@@ -20,8 +20,10 @@ namespace {
 
 /// A run.db is made from all raw records so far. Where windows close faster than that, those that
 /// have closed meanwhile share the next one, and it is not begun before the last has rested so many
-/// times as long as it took: a fifth of one core at most.
+/// times as long as it took, or a second: a fifth of one core at most.
 constexpr profile::Nanoseconds kRests = 4;
+/// Nobody looks at more files than that, however quickly they are made.
+constexpr profile::Nanoseconds kLeastRestNs = 1'000'000'000;
 /// Then only the run.db at the end has what follows.
 constexpr std::uint32_t kMostSnapshots = 1000;
 /// Recorders settle a window in at most 2 s, so that parts of one in several processes are together
@@ -156,7 +158,7 @@ void WindowWatch::start_snapshot(std::uint32_t windows) {
 
 void WindowWatch::end_snapshot() {
   const Snapshot snapshot = under_way_.get();
-  rests_until_ns_ = steady_now_ns() + kRests * snapshot.took_ns;
+  rests_until_ns_ = steady_now_ns() + std::max(kLeastRestNs, kRests * snapshot.took_ns);
   const std::string what = snapshot.windows == 0 ? std::string("flushed")
                            : snapshot.windows == 1
                                ? std::string("window closed")

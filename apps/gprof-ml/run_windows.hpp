@@ -17,9 +17,9 @@
 namespace gprofml::app {
 
 /// All its functions are called by one thread; the merging happens on another, one at a time, and
-/// takes a fifth of one core at most: windows that close meanwhile share the next run.db, of which
-/// there are 1000 at most. Nothing throws: what fails is one line, and the raw records are still
-/// there for the run.db at the program's end.
+/// takes a fifth of one core at most: windows that close meanwhile share the next run.db. There is
+/// one a second, and 1000 in all, at most. Nothing throws: what fails is one line, and the raw
+/// records are still there for the run.db at the program's end.
 class WindowWatch {
  public:
   /// `on_window`: a command for the shell, {db} stands for the file; empty: none.

@@ -6,14 +6,17 @@ others. What is typed in a second terminal runs on the wall clock, where nothing
 but their order.
 """
 
+import fcntl
 import json
 import os
 import pathlib
+import pty
 import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -136,6 +139,40 @@ class OnTheVirtualClock(WindowTest):
         self.assertEqual(self.kernels(), self.executed([2, 3]))
         self.assertEqual([reason for _, _, reason in self.windows()], ["profiler api"])
 
+    def test_call_stacks_of_a_window(self):
+        self.record("6", options=["--level", "3", "--range", "request#2"])
+        launches = self.query("SELECT DISTINCT launch FROM kernel")
+        self.assertEqual(len(launches), 4)
+        stacks = self.query("SELECT DISTINCT call FROM call_stack")
+        self.assertLessEqual(set(launches), set(stacks))
+        calls = self.query("SELECT id FROM api_call")
+        self.assertLessEqual(set(stacks), set(calls))
+
+    def test_a_budget_leaves_windows_that_were_asked_for_alone(self):
+        self.record("6", options=["--level", "3", "--range", "request#2", "--overhead-budget",
+                                  "0.0001%"])
+        self.assertEqual(self.kernels(), self.executed(range(8, 12)))
+        self.assertNotIn(("budget_window_closed",),
+                         self.query("SELECT kind FROM capture_event_named"))
+
+    def test_payloads_and_counters_outside_of_the_window_are_left_out(self):
+        def payloads():
+            return self.query("SELECT range_name, key, value FROM range_payload_named ORDER BY id")
+
+        program = [GPROF_ML, "run", "-o", "run.db", "--force"], ["--", PROGRAMS / "nvtx_full"]
+        self.call(*program[0], *program[1])
+        everything = payloads()
+        self.assertGreater(self.query("SELECT count(*) FROM counter_sample")[0][0], 5)
+        self.call(*program[0], "--range", "structure", *program[1])
+        wanted = [row for row in everything if row[0] == "structure"]
+        self.assertGreater(len(wanted), 1)
+        self.assertLess(len(wanted), len(everything))
+        self.assertEqual(payloads(), wanted)
+        self.assertEqual(self.query("SELECT name FROM range_named"), [("structure",)])
+        self.assertEqual(self.query("SELECT count(*) FROM counter_sample"), [(0,)])
+        self.assertLessEqual(self.notes().keys() & {"undecoded_values", "malformed_records",
+                                                    "payloads_cut"}, set())
+
     def test_work_has_its_calls_and_nothing_is_called_lost(self):
         self.record("6", options=["--range", "request#2"])
         self.assertEqual(self.query("SELECT count(*) FROM kernel WHERE launch IS NULL"), [(0,)])
@@ -155,18 +192,23 @@ class OnTheVirtualClock(WindowTest):
 class TypedInASecondTerminal(WindowTest):
     """A server that runs, and what a user types beside it."""
 
-    def start(self, *options):
+    def start(self, *options, program=(SERVER, "0", "5"), terminal=None):
         said = open(self.folder / "said", "w", encoding="utf-8")
         self.addCleanup(said.close)
+        more = {"stdin": subprocess.PIPE}
+        if terminal is not None:
+            more = {"stdin": terminal, "start_new_session": True,
+                    "preexec_fn": lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0)}
         server = subprocess.Popen(
             [str(part) for part in (GPROF_ML, "run", *options, "--", SIMGPU, "--clock", "wall",
-                                    "--", SERVER, "0", "5")],
-            cwd=self.folder, env=self.environment, text=True, stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=said)
+                                    "--", *program)],
+            cwd=self.folder, env=self.environment, text=True, stdout=subprocess.PIPE, stderr=said,
+            **more)
         self.addCleanup(server.wait)
         self.addCleanup(server.kill)
         for stream in (server.stdin, server.stdout):
-            self.addCleanup(stream.close)
+            if stream is not None:
+                self.addCleanup(stream.close)
         for _ in range(5):  # requests served
             self.assertIn("request", server.stdout.readline())
         return server
@@ -192,9 +234,12 @@ class TypedInASecondTerminal(WindowTest):
             self.assertLess(time.monotonic(), end, f"{text!r} is not in {self.said()!r}")
             time.sleep(0.02)
 
-    def status(self):
+    def processes(self):
         done = self.call(GPROF_ML, "control", "status", "--format", "json")
-        [process] = json.loads(done.stdout)["processes"]
+        return json.loads(done.stdout)["processes"]
+
+    def status(self):
+        [process] = self.processes()
         return process
 
     def test_start_stop_and_what_happens_on_it(self):
@@ -269,6 +314,86 @@ class TypedInASecondTerminal(WindowTest):
         self.assertEqual(server.wait(PATIENCE), 128 + signal.SIGTERM)
         requests = self.query("SELECT count(*) FROM range_named WHERE name = 'request'")[0][0]
         self.assertGreater(requests, last)
+
+    def test_three_processes_obey_together(self):
+        # Each child inherits the pipe whose end tells it to end.
+        children = f"exec 3<&0; for i in 1 2 3; do {SERVER} 0 5 <&3 & done; wait"
+        server = self.start("--start-paused", program=("sh", "-c", children))
+        end = time.monotonic() + PATIENCE
+        while len(self.processes()) < 3:
+            self.assertLess(time.monotonic(), end)
+            self.serve(server)
+        self.assertEqual({process["state"] for process in self.processes()}, {"paused"})
+        self.call(GPROF_ML, "control", "start")
+        self.assertEqual({process["state"] for process in self.processes()}, {"recording"})
+        self.serve(server, 60)
+        # By the process id of any of them.
+        pid = self.processes()[1]["pid"]
+        done = self.call(GPROF_ML, "control", "stop", "--pid", pid)
+        self.assertEqual(done.stdout.count(": paused; 1 window complete"), 3)
+        self.await_said("window closed -> run.db")
+        self.end(server)
+        self.assertEqual(self.said().count("closed -> "), 1, self.said())
+        windows = self.query("SELECT start_ns, end_ns FROM window")
+        self.assertEqual(len(windows), 3)
+        # All begin and end with the commands.
+        self.assertLess(max(start for start, _ in windows), min(end for _, end in windows))
+        self.assertEqual(self.query("SELECT count(DISTINCT thread.process) FROM kernel JOIN api_call "
+                                    "ON api_call.id = launch JOIN thread ON thread.id = "
+                                    "api_call.thread"), [(3,)])
+
+    def test_windows_that_follow_each_other_quickly_share_run_dbs(self):
+        server = self.start("--range", "request", "--on-window", "echo {db} >> made")
+        self.serve(server, 150)
+        self.await_said(" to ")
+        self.end(server)
+        windows = self.query("SELECT count(*) FROM window")[0][0]
+        self.assertGreater(windows, 150)
+        told = [line for line in self.said().splitlines() if "closed -> " in line]
+        self.assertLess(len(told), windows / 4)
+        # "windows 3 to 17 closed": without a gap, from the first on.
+        at = 1
+        for line in told:
+            words = line.split()
+            if "window" in words:
+                at += 1
+                continue
+            first, last = int(words[words.index("to") - 1]), int(words[words.index("to") + 1])
+            self.assertEqual(first, at, told)
+            at = last + 1
+        made = (self.folder / "made").read_text(encoding="utf-8").split()
+        self.assertEqual([pathlib.Path(name).name for name in made],
+                         ["run.db"] + [f"run.{n}.db" for n in range(2, len(told) + 1)])
+
+    def test_interrupted_from_the_terminal_while_a_window_is_open(self):
+        typed, terminal = pty.openpty()
+        self.addCleanup(os.close, typed)
+        server = self.start("--start-paused", terminal=terminal)
+        os.close(terminal)
+        self.call(GPROF_ML, "control", "start")
+        self.serve(server)
+        os.write(typed, b"\x03")
+        server.stdout.read()
+        self.assertEqual(server.wait(PATIENCE), -signal.SIGINT)
+        [(start, end)] = self.query("SELECT start_ns, end_ns FROM window")
+        self.assertGreater(end, start)
+        kernels = self.kernel_times()
+        self.assertGreater(len(kernels), 20)
+        self.assertLessEqual(max(at for at, _ in kernels), end)
+        self.assertGreaterEqual(min(at for at, _ in kernels), start)
+
+    def kernel_times(self):
+        return self.query("SELECT start_ns, end_ns FROM kernel ORDER BY start_ns")
+
+    def test_what_a_user_says_goes_before_the_budget(self):
+        server = self.start("--overhead-budget", "0.0001%")
+        self.call(GPROF_ML, "control", "start")
+        self.serve(server, 400)
+        self.assertEqual(self.status()["state"], "recording")
+        self.call(GPROF_ML, "control", "stop")
+        self.serve(server, 400)
+        self.assertEqual(self.status()["state"], "paused")
+        self.end(server)
 
     def test_without_a_recording_it_says_so(self):
         done = self.call(GPROF_ML, "control", "stop", code=2)
