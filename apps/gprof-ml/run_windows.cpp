@@ -60,11 +60,13 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 }  // namespace
 
 WindowWatch::WindowWatch(const std::string& folder, const profile::Manifest& manifest,
-                         RunOutput output, std::string on_window, bool quiet, bool keeps_last)
+                         RunOutput output, bool were_asked_for, std::string on_window, bool quiet,
+                         bool keeps_last)
     : control_(folder),
       folder_(folder),
       manifest_(manifest),
       output_(std::move(output)),
+      were_asked_for_(were_asked_for),
       on_window_(std::move(on_window)),
       quiet_(quiet),
       keeps_last_(keeps_last) {}
@@ -110,7 +112,7 @@ void WindowWatch::look() {
     settles = settles || (slot.windows_opened > slot.windows_closed + slot.is_recording &&
                           profile::is_alive(slot, realtime_ns));
   }
-  if (closed == 0) return;
+  if (closed == 0 || !are_wanted()) return;
   if (closed_since_ns_ == 0) closed_since_ns_ = now_ns;
   // Of windows that follow each other quickly one always settles.
   if (settles && now_ns - closed_since_ns_ < kSettlingNs) return;
@@ -124,6 +126,12 @@ void WindowWatch::look() {
     return;
   }
   start_snapshot(closed);
+}
+
+bool WindowWatch::are_wanted() const {
+  if (were_asked_for_) return true;
+  const auto header = control_.header();
+  return header && header->wanted != spool::Wanted::by_options;
 }
 
 void WindowWatch::start_snapshot(std::uint32_t windows) {

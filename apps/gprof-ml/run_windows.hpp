@@ -22,11 +22,13 @@ namespace gprofml::app {
 /// records are still there for the run.db at the program's end.
 class WindowWatch {
  public:
+  /// `were_asked_for`: by the options. Windows of the overhead budget make no run.db, which would
+  /// cost more than they save; those of `gprof-ml control` always do.
   /// `on_window`: a command for the shell, {db} stands for the file; empty: none.
   /// `keeps_last`: only the last part is kept, and each flush that somebody asks for makes a file
   /// of it.
   WindowWatch(const std::string& folder, const profile::Manifest& manifest, RunOutput output,
-              std::string on_window, bool quiet, bool keeps_last);
+              bool were_asked_for, std::string on_window, bool quiet, bool keeps_last);
 
   /// That flush was the launcher's own.
   void ignore_flush(std::uint32_t generation) { flush_taken_ = generation; }
@@ -45,6 +47,7 @@ class WindowWatch {
   };
 
   std::optional<std::uint32_t> served_flush() const;
+  bool are_wanted() const;
   void start_snapshot(std::uint32_t windows);
   void end_snapshot();
   void run_command(const RunOutput& written);
@@ -54,6 +57,7 @@ class WindowWatch {
   std::string folder_;
   profile::Manifest manifest_;
   RunOutput output_;
+  bool were_asked_for_;
   std::string on_window_;
   bool quiet_;
   bool keeps_last_;

@@ -14,7 +14,7 @@ std::vector<RecordedWindow> recorded_windows(const profile::Trace& trace) {
             [](const RecordedWindow& a, const RecordedWindow& b) { return a.from_ns < b.from_ns; });
   std::vector<RecordedWindow> joined;
   for (const RecordedWindow& window : all) {
-    if (!joined.empty() && window.from_ns <= joined.back().to_ns) {
+    if (!joined.empty() && window.from_ns < joined.back().to_ns) {
       joined.back().to_ns = std::max(joined.back().to_ns, window.to_ns);
     } else {
       joined.push_back(window);

@@ -14,8 +14,8 @@ struct RecordedWindow {
   profile::Nanoseconds to_ns = 0;
 };
 
-/// The windows of all processes, those that overlap joined, in the order of time. Empty: everything
-/// was recorded.
+/// The windows of all processes, those that overlap joined, in the order of time. Two that touch are
+/// two: something else was recorded from there on. Empty: everything was recorded.
 std::vector<RecordedWindow> recorded_windows(const profile::Trace& trace);
 
 /// The longest; the first of several. `windows` is not empty.

@@ -307,6 +307,20 @@ TEST_CASE("recorded in windows: no period reaches over a gap, and none is an out
   CHECK(followed == std::vector<bool>{true, true, true, false, true, true, true, false});
 }
 
+TEST_CASE("two windows that touch are two: what was recorded changed there") {
+  profile::Trace trace = training(6).build();
+  for (const std::int64_t from : {1000 * us, 1250 * us}) {
+    trace.windows.start_ns.push_back(from);
+    trace.windows.end_ns.push_back(from == 1000 * us ? 1250 * us : 1650 * us);
+    trace.windows.process.push_back(0);
+    trace.windows.reason.push_back(trace.intern("budget"));
+  }
+  const analysis::Report report = test::analyze_window(trace, Kind::all);
+  CHECK(report.window.recorded_windows == 2);
+  CHECK(report.window.from_ns == 1250 * us);
+  CHECK(report.window.to_ns == 1650 * us);
+}
+
 TEST_CASE("windows of one step each: the figures are over their lengths") {
   profile::Trace trace = training(6).build();
   for (const std::size_t step : {1, 3, 5}) {
