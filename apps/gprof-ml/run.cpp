@@ -334,7 +334,7 @@ Ran run_recorded(const RunArguments& arguments) {
     profile::SizeLimit size_limit(preparation.spools, arguments.recording.most_bytes);
     const profile::Registered registered(preparation.spools);
     WindowWatch windows(preparation.spools, preparation.manifest, preparation.output,
-                        arguments.on_window, arguments.quiet,
+                        arguments.recording.has_windows(), arguments.on_window, arguments.quiet,
                         arguments.recording.keep_last_ns > 0);
     profile::WaitHooks hooks;
     hooks.tick = [&] {
