@@ -85,12 +85,13 @@ void set_variables(const std::string& text) {
 
 /// The child's side: never returns, and never runs what the parent has registered for its exit.
 [[noreturn]] void become(const std::vector<std::string>& command, const SignalRelay& relay,
-                         int gate, int status) {
+                         const std::vector<std::pair<int, int>>& replaced, int gate, int status) {
   std::uint64_t bytes = 0;
   if (!read_all(gate, &bytes, sizeof bytes)) _exit(kNotStarted);
   std::string variables(bytes, '\0');
   if (!read_all(gate, variables.data(), bytes)) _exit(kNotStarted);
   set_variables(variables);
+  for (const auto& [ours, theirs] : replaced) dup2(ours, theirs);
   std::vector<char*> arguments;
   arguments.reserve(command.size() + 1);
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -119,7 +120,8 @@ void occupy_standard_descriptors() {
 
 }  // namespace
 
-Program::Program(const std::vector<std::string>& command, const SignalRelay& relay)
+Program::Program(const std::vector<std::string>& command, const SignalRelay& relay,
+                 const std::vector<std::pair<int, int>>& replaced)
     : relay_(relay) {
   const Pipe gate = make_pipe();
   const Pipe status = make_pipe();
@@ -127,7 +129,7 @@ Program::Program(const std::vector<std::string>& command, const SignalRelay& rel
   if (pid_ == 0) {
     close(gate.write_end);
     close(status.read_end);
-    become(command, relay, gate.read_end, status.write_end);
+    become(command, relay, replaced, gate.read_end, status.write_end);
   }
   const int reason = errno;
   close(gate.read_end);

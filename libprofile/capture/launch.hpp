@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "libprofile/capture/wait_hooks.hpp"
@@ -55,8 +56,10 @@ class SignalRelay {
 /// before `start`, or its process dies, the child ends without having done anything.
 class Program {
  public:
-  /// Forks. `command` is a program, looked up in PATH, and its arguments. Throws CaptureError.
-  Program(const std::vector<std::string>& command, const SignalRelay& relay);
+  /// Forks. `command` is a program, looked up in PATH, and its arguments. `replaced` are pairs of a
+  /// descriptor of ours and what it becomes in the program. Throws CaptureError.
+  Program(const std::vector<std::string>& command, const SignalRelay& relay,
+          const std::vector<std::pair<int, int>>& replaced = {});
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
   ~Program();

@@ -76,6 +76,10 @@ void take_fact(Manifest& manifest, std::string_view key, const std::string& valu
   if (key == "launcher_pid") manifest.launcher_pid = number_of(value);
   if (key == "program_pid") manifest.program_pid = number_of(value);
   if (key == "start_ns") manifest.start_ns = number_of(value);
+  if (key == "meta") {
+    const RecordingProblem entry = problem_of(value);  // KEY VALUE, as those are
+    manifest.meta[entry.code] = entry.detail;
+  }
   if (key == "problem") manifest.problems.push_back(problem_of(value));
 }
 
@@ -128,6 +132,7 @@ std::string manifest_text(const Manifest& manifest) {
   add(out, "launcher_pid", std::to_string(manifest.launcher_pid));
   add(out, "program_pid", std::to_string(manifest.program_pid));
   add(out, "start_ns", std::to_string(manifest.start_ns));
+  for (const auto& [key, value] : manifest.meta) add(out, "meta", key + " " + value);
   for (const RecordingProblem& problem : manifest.problems) {
     add(out, "problem", problem.code + " " + problem.detail);
   }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,7 @@ struct Manifest {
   std::int64_t program_pid = 0;
   std::int64_t start_ns = 0;  ///< CLOCK_REALTIME
   std::vector<RecordingProblem> problems;
+  std::map<std::string, std::string> meta;  ///< what else the run.db is to say; keys without blanks
 
   bool operator==(const Manifest&) const = default;
 };

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <string>
 
+#include "libprofile/capture/output_metrics.hpp"
+
 namespace gprofml::profile {
 namespace {
 
@@ -86,6 +88,7 @@ void add_manifest(Trace& trace, const Manifest& manifest) {
   set(trace, "host", manifest.host);
   set(trace, "recorded_by", "gprof-ml run " + manifest.tool_version);
   set(trace, "start_ns", std::to_string(manifest.start_ns));
+  for (const auto& [key, value] : manifest.meta) trace.meta[key] = value;
   for (const RecordingProblem& problem : manifest.problems) {
     add_note(trace, problem.code, problem.detail);
   }
@@ -120,6 +123,9 @@ Recording read_recording(const std::string& folder, const Manifest& manifest,
     note_nothing(recording);  // with a problem noted the reason is known already
   }
   add_manifest(recording.trace, manifest);
+  for (const auto& [key, value] : metrics_of_output(folder, manifest.meta)) {
+    recording.trace.meta[key] = value;
+  }
   const bool changed = recording.processes.empty() || recording.trace.quality.size() != notes;
   if (changed) canonicalise(recording.trace);
   return recording;

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "libprofile/capture/manifest.hpp"
+#include "libprofile/capture/output_forwarder.hpp"
 #include "libprofile/spool/control.hpp"
 #include "libprofile/capture/perf_maps.hpp"
 #include "libprofile/spool/machine_records.hpp"
@@ -110,6 +111,10 @@ bool remove_spool_folder(const std::string& folder) {
     if (ends_with(name, kSpoolSuffix) || ends_with(name, kSegmentSuffix) || is_perf_map(name)) {
       unlink(in(folder, name).c_str());
     }
+  }
+  for (const char* const output : {"stdout", "stderr"}) {
+    unlink(in(folder, std::string(output) + kOutputSuffix).c_str());
+    unlink(in(folder, std::string(output) + kOutputPlaceSuffix).c_str());
   }
   unlink(in(folder, spool::kMachineName).c_str());
   unlink(in(folder, spool::kControlName).c_str());

@@ -92,7 +92,7 @@ def is_system(header):
     return header.startswith(("sys/", "arpa/", "netinet/", "linux/")) or header in {
         "cxxabi.h", "dirent.h", "dlfcn.h", "elf.h", "errno.h", "execinfo.h", "fcntl.h",
         "poll.h", "pthread.h", "signal.h", "spawn.h",
-        "stdint.h", "stdio.h", "stdlib.h", "string.h", "time.h", "unistd.h"}
+        "stdint.h", "stdio.h", "stdlib.h", "string.h", "termios.h", "time.h", "unistd.h"}
 
 
 def sources(root):

@@ -24,6 +24,7 @@ Manifest odd_manifest() {
   manifest.launcher_pid = 41206;
   manifest.program_pid = 41207;
   manifest.start_ns = 1'764'597'781'000'000'001;
+  manifest.meta = {{"metric.tok_s.pattern", "a b\nc"}, {"empty", ""}};
   manifest.problems = {{"cuda_variable_taken", "it is set to /opt/a b.so"}, {"no_detail", ""}};
   return manifest;
 }
