@@ -21,11 +21,12 @@ class PlantedMachine {
   std::map<std::string, gprofml::profile::FolderState> folders;  ///< else with much room
   std::map<std::string, std::uint32_t> cuptis;                   ///< versions by path
 
-  PlantedMachine() {
+  /// `nvml_library`: the path of one that answers as nvml() plants.
+  explicit PlantedMachine(const char* nvml_library) {
     char name[] = "/tmp/gprofml-doctor-XXXXXX";
     root_ = mkdtemp(name);
     machine.root = root_;
-    machine.nvml_library = FAKE_NVML_LIBRARY;
+    machine.nvml_library = nvml_library;
     machine.output_folder = "/data";
     machine.injection_library = "/opt/gprof-ml/lib/libgprofml_injection.so";
     machine.glibc_version = "2.36";

@@ -46,7 +46,7 @@ std::string cache_of(const std::vector<std::pair<std::string, std::string>>& lib
 }  // namespace
 
 TEST_CASE("CUPTI is looked for in the recorder's order", "[doctor]") {
-  PlantedMachine machine;
+  PlantedMachine machine(FAKE_NVML_LIBRARY);
   machine.variable("CUDA_HOME", "/home-cuda");
   machine.variable("CUDA_PATH", "/path-cuda");
   machine.variable("LD_LIBRARY_PATH", "/on-path");
@@ -74,7 +74,7 @@ TEST_CASE("CUPTI is looked for in the recorder's order", "[doctor]") {
 }
 
 TEST_CASE("A running program says where its CUDA runtime is", "[doctor]") {
-  PlantedMachine machine;
+  PlantedMachine machine(FAKE_NVML_LIBRARY);
   machine.file("/usr/lib/libcudart.so.13");
   CHECK(runtime_folders(machine.machine) == std::vector<std::string>{"/usr/lib"});
   machine.machine.pid = 12;

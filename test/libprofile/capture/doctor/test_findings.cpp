@@ -415,7 +415,7 @@ const std::vector<Row> kRows{
 }  // namespace
 
 TEST_CASE("A healthy machine has nothing to repair", "[doctor]") {
-  const PlantedMachine machine;
+  const PlantedMachine machine(FAKE_NVML_LIBRARY);
   const Findings findings = machine.findings();
   CHECK(not_ok(findings).empty());
   CHECK(verdict_of(findings) == "GPU work can be recorded here.");
@@ -427,7 +427,7 @@ TEST_CASE("A healthy machine has nothing to repair", "[doctor]") {
 TEST_CASE("Each finding is seen where it is true, and only there", "[doctor]") {
   for (const Row& row : kRows) {
     INFO(row.name);
-    PlantedMachine machine;
+    PlantedMachine machine(FAKE_NVML_LIBRARY);
     row.plant(machine);
     const Findings findings = machine.findings();
     CHECK(not_ok(findings) == row.codes);
@@ -447,7 +447,7 @@ TEST_CASE("Each finding is seen where it is true, and only there", "[doctor]") {
 TEST_CASE("What asks for something says what to do", "[doctor]") {
   for (const Row& row : kRows) {
     INFO(row.name);
-    PlantedMachine machine;
+    PlantedMachine machine(FAKE_NVML_LIBRARY);
     row.plant(machine);
     for (const Finding& finding : machine.findings()) {
       const bool asks = finding.level >= FindingLevel::warning && finding.code != "glibc_unknown";
@@ -460,7 +460,7 @@ TEST_CASE("What asks for something says what to do", "[doctor]") {
 
 TEST_CASE("The sentence on top names what stands against recording", "[doctor]") {
   const auto verdict = [](const std::function<void(PlantedMachine&)>& plant) {
-    PlantedMachine machine;
+    PlantedMachine machine(FAKE_NVML_LIBRARY);
     plant(machine);
     return verdict_of(machine.findings());
   };
