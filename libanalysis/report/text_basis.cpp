@@ -122,7 +122,10 @@ std::string window_section(const Report& report) {
   std::string text;
   switch (window.kind) {
     case WindowKind::all:
-      text = "everything recorded, " + length_text(length_ns);
+      text = window.recorded_windows > 1
+                 ? fmt::format("the longest of {} recorded windows, {}", window.recorded_windows,
+                               length_text(length_ns))
+                 : "everything recorded, " + length_text(length_ns);
       break;
     case WindowKind::range:
       text = "the range asked for, " + length_text(length_ns);
@@ -134,15 +137,18 @@ std::string window_section(const Report& report) {
       break;
   }
   if (window.recorded_windows == 1) text += "; recorded in 1 window";
-  if (window.recorded_windows > 1) {
+  if (window.recorded_windows > 1 && window.kind != WindowKind::all) {
     text += fmt::format("; recorded in {} windows, this is {}", window.recorded_windows,
                         window.kind == WindowKind::range ? "of one" : "of the longest");
   }
   std::string out = wrap(text, "window  ", kIndent);
   const std::string left_out = left_out_text(window);
   if (!left_out.empty()) {
-    out += wrap(fmt::format("left out: {} (--window{}all shows all)", left_out, kGlue),
-                std::string(kIndent, ' '), kIndent);
+    // Of several recorded windows nothing shows all at once.
+    const std::string hint = window.recorded_windows > 1
+                                 ? std::string()
+                                 : fmt::format(" (--window{}all shows all)", kGlue);
+    out += wrap("left out: " + left_out + hint, std::string(kIndent, ' '), kIndent);
   }
   return out;
 }

@@ -364,5 +364,17 @@ TEST_CASE("an empty report is still a report") {
   CHECK(holds(text, "No GPU work"));
 }
 
+TEST_CASE("one of several recorded windows is not called everything") {
+  Report report = decode_report();
+  report.window.kind = analysis::WindowKind::all;
+  report.window.recorded_windows = 3;
+  report.window.left_out = {{"other recorded windows", 2'000'000'000}};
+  const std::string text = unwrapped(render_text(report, for_run_db()));
+  CHECK(holds(text, "the longest of 3 recorded windows"));
+  CHECK(holds(text, "left out: other recorded windows 2.0 s"));
+  CHECK_FALSE(holds(text, "shows all"));
+  CHECK_FALSE(holds(text, "everything recorded"));
+}
+
 }  // namespace
 }  // namespace gprofml::test
