@@ -100,6 +100,20 @@ class Sanitized:
             self.assertGreater(stacks, 0)
             self.assertGreater(frames, 2)
 
+    def test_windows(self):
+        """Many windows, that close while the program and its GPU go on."""
+        for options in (("--range", "token"), ("--steps", "1,1,2,0", "--step", "request"),
+                        ("--start-paused",)):
+            done = self.record("wall", PROGRAMS / "server_like", "30",
+                               options=(*options, "--level", "2", "--force", "-o", "run.db"))
+            self.assertNotIn("Sanitizer", done.stderr)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with sqlite3.connect(self.folder / "run.db") as database:
+                ((windows,),) = database.execute("SELECT count(*) FROM window")
+                ((kernels,),) = database.execute("SELECT count(*) FROM kernel")
+            self.assertEqual(windows, {"--range": 90, "--steps": 7}.get(options[0], 0))
+            self.assertEqual(kernels > 0, windows > 0)
+
     def test_planted_fault_is_found(self):
         done = self.record("wall", PROGRAMS / "many_threads", "--rounds", "1", "--planted",
                            PROGRAMS / f"libplanted_faults_{self.kind}.so")
