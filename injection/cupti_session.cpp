@@ -7,6 +7,7 @@
 
 #include "injection/activity_records.hpp"
 #include "injection/kinds.hpp"
+#include "injection/last_threads.hpp"
 #include "injection/recorder.hpp"
 
 namespace gprofml::injection {
@@ -110,6 +111,7 @@ void* flush_until_the_end(void* argument) {
   prctl(PR_SET_NAME, "gprof-ml");
   const std::int64_t started_ns = monotonic_ns();
   bool has_memory_kinds = true;
+  this_thread_is_ours();
   while (current_recorder.load(std::memory_order_acquire) == session.recorder) {
     const std::uint32_t seen = session.work.value();
     const std::uint32_t wanted = session.flush_wanted.load(std::memory_order_acquire);

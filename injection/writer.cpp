@@ -6,7 +6,9 @@
 #include <cstring>
 
 #include "injection/activity_records.hpp"
+#include "injection/cupti_session.hpp"
 #include "injection/keep_budget.hpp"
+#include "injection/last_threads.hpp"
 #include "injection/size_limit.hpp"
 
 namespace gprofml::injection {
@@ -14,6 +16,8 @@ namespace {
 
 constexpr std::int64_t kStatusPeriodNs = 500'000'000;
 constexpr std::size_t kStackBytes = 512 * 1024;
+constexpr std::int64_t kLookAroundNs = 100'000'000;
+constexpr std::int64_t kLastFlushNs = 2'000'000'000;
 
 void write_messages(Recorder& recorder) {
   for (Message* message = recorder.mailbox.take_all(); message != nullptr;
@@ -105,9 +109,28 @@ void give_up(Recorder& recorder) {
   stop_recorder(recorder);
 }
 
+/// Nobody is left who could do anything. What CUPTI still holds is asked for, and the recording is
+/// over; when its threads have ended, too, the process ends as it would have without them.
+void end_with_the_last_thread(Recorder& recorder) {
+  CuptiSession* session = recorder.session.load(std::memory_order_acquire);
+  if (session != nullptr) session->flush_everything(kLastFlushNs);
+  write_pass(recorder, WriteReason::finish);
+  stop_recorder(recorder);
+  if (session != nullptr) session->work.raise();
+}
+
+/// The writer is gone: nobody is to wait for it.
+void release_waiters(Recorder& recorder) {
+  recorder.finished.store(0xffffffffu, std::memory_order_release);
+  recorder.passes_done.store(0xffffffffu, std::memory_order_release);
+  recorder.pass_is_done.raise();
+}
+
 void* write_until_the_end(void* argument) {
   auto& recorder = *static_cast<Recorder*>(argument);
   prctl(PR_SET_NAME, "gprof-ml");
+  this_thread_is_ours();
+  std::int64_t looked_ns = recorder.started_ns;
   for (;;) {
     const std::uint32_t seen = recorder.work.value();
     const std::uint32_t wanted = recorder.finish_wanted.load(std::memory_order_acquire);
@@ -119,10 +142,16 @@ void* write_until_the_end(void* argument) {
     if (!written || over) {
       if (over) end_at_size_limit(recorder);
       over ? stop_recorder(recorder) : give_up(recorder);
-      recorder.finished.store(0xffffffffu, std::memory_order_release);
-      recorder.passes_done.store(0xffffffffu, std::memory_order_release);
-      recorder.pass_is_done.raise();
+      release_waiters(recorder);
       return nullptr;
+    }
+    if (monotonic_ns() - looked_ns > kLookAroundNs) {
+      looked_ns = monotonic_ns();
+      if (we_are_alone()) {
+        end_with_the_last_thread(recorder);
+        release_waiters(recorder);
+        return nullptr;
+      }
     }
     if (finish) recorder.finished.store(wanted, std::memory_order_release);
     recorder.passes_done.fetch_add(1, std::memory_order_acq_rel);

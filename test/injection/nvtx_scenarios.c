@@ -383,6 +383,27 @@ static int signals(void) {
   return 0;
 }
 
+static void say_goodbye(void) {
+  puts("exit handlers ran");
+}
+
+static void* linger(void* unused) {
+  usleep(250000);
+  nvtxRangePushA("after main");
+  nvtxRangePop();
+  return unused;
+}
+
+/// The process lives until its last thread ends, and ours must not be that one.
+static int main_ends_first(void) {
+  atexit(say_goodbye);
+  nvtxRangePushA("main");
+  nvtxRangePop();
+  pthread_t thread;
+  pthread_create(&thread, NULL, linger, NULL);
+  pthread_exit(NULL);
+}
+
 int main(int count, char** arguments) {
   const char* scenario = count > 1 ? arguments[1] : "";
   const char* first = count > 2 ? arguments[2] : "";
@@ -408,6 +429,7 @@ int main(int count, char** arguments) {
   if (strcmp(scenario, "limited_file_size") == 0) return limited_file_size();
   if (strcmp(scenario, "limited_from_the_start") == 0) return limited_from_the_start(atol(first));
   if (strcmp(scenario, "signals") == 0) return signals();
+  if (strcmp(scenario, "main_ends_first") == 0) return main_ends_first();
   fprintf(stderr, "no scenario %s\n", scenario);
   return 2;
 }

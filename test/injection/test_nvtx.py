@@ -47,6 +47,11 @@ class Content(unittest.TestCase):
         self.assertEqual(recording.unpaired(spool), [])
         self.assertEqual({record["domain"] for record in spool.of("range_push", "mark")}, {0})
 
+    def test_a_process_ends_with_its_last_thread(self):
+        spool = self.record_same("main_ends_first")
+        self.assertEqual(names(spool, "range_push"), ["main", "after main"])
+        self.assertEqual(len(spool.of("end")), 1)
+
     def test_times_do_not_run_backwards(self):
         spool = self.record_same("default_domain")
         times = [record["time_ns"] for record in spool.records if "tid" in record
