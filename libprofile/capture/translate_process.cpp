@@ -316,6 +316,8 @@ Trace ProcessTranslator::finish() {
   add_nccl_collectives(trace_);
   stacks_.finish(graphs_);
   for (const CallStacks::Note& note : stacks_.notes()) {
+    // Stacks have no times: of those beside a window the calls are left out, and that is no loss.
+    if (is_windowed_ && note.code == "stacks_without_call") continue;
     facts_.notes[{note.code, note.detail}] += static_cast<std::uint64_t>(note.count);
   }
   keep_windows();

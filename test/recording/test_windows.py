@@ -147,6 +147,7 @@ class OnTheVirtualClock(WindowTest):
         self.assertLessEqual(set(launches), set(stacks))
         calls = self.query("SELECT id FROM api_call")
         self.assertLessEqual(set(stacks), set(calls))
+        self.assertNotIn("stacks_without_call", self.notes())
 
     def test_a_budget_leaves_windows_that_were_asked_for_alone(self):
         self.record("6", options=["--level", "3", "--range", "request#2", "--overhead-budget",
