@@ -1,6 +1,6 @@
-// Kernels as the spool's records. Of these a recording mostly consists, so their way is short: names,
-// launch configurations and places are found again by comparing with what stood there last time,
-// and only what is new goes through the dictionaries.
+// Kernels as the spool's records. Of these a recording mostly consists, so their way is short:
+// names, launch configurations and places are found again by comparing with what stood there last
+// time, and only what is new goes through the dictionaries.
 #pragma once
 
 #include "injection/activity_layouts.hpp"
