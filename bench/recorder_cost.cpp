@@ -126,8 +126,8 @@ void measure_launch() {
     return std::vector<double>{median(with), median(without), cold};
   });
   // Below 0 the buffers' memory was faster with the recorder than without: no cost can be seen.
-  fmt::print(stderr, "a launch's records: {:.1f} ns with the recorder, {:.1f} ns without\n", told[0],
-             told[1]);
+  fmt::print(stderr, "a launch's records: {:.1f} ns with the recorder, {:.1f} ns without\n",
+             told[0], told[1]);
   bench::report_at_most("launch_added_ns", std::max(told[0] - told[1], 0.0), "ns", 60);
   bench::report("launch_added_cold_ns", told[2], "ns", "", true);
 }
