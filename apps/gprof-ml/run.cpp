@@ -21,6 +21,7 @@
 #include "apps/gprof-ml/command.hpp"
 #include "apps/gprof-ml/end_as_program.hpp"
 #include "apps/gprof-ml/finish_recording.hpp"
+#include "apps/gprof-ml/follow.hpp"
 #include "apps/gprof-ml/interruptible.hpp"
 #include "apps/gprof-ml/measure_overhead.hpp"
 #include "apps/gprof-ml/message.hpp"
@@ -63,6 +64,8 @@ struct RunArguments {
   unsigned measured_pairs = 0;  ///< 0: one run, recorded
   profile::Patience wait;
   std::vector<profile::MetricPattern> metrics;
+  std::string follow;  ///< an earlier run.db; empty: none
+  std::map<std::string, std::string> follow_meta;
 };
 
 /// Everything about the recording that is decided before the program starts.
@@ -85,6 +88,7 @@ profile::Manifest manifest_for(const RunArguments& arguments, const RunOutput& o
   manifest.output = output.path;
   manifest.options = profile::options_text(arguments.recording);
   manifest.meta = profile::metric_request(arguments.metrics);
+  manifest.meta.insert(arguments.follow_meta.begin(), arguments.follow_meta.end());
   manifest.keep_previous = output.existing == Existing::keep_old;
   manifest.replace_output = output.existing == Existing::replace;
   manifest.launcher_pid = ::getpid();
@@ -379,6 +383,16 @@ profile::MetricPattern metric_of(const std::string& text) {
   }
 }
 
+/// Sets what is to be recorded by what an earlier run left open.
+void apply_follow(RunArguments& arguments, bool how_much_is_given) {
+  if (arguments.follow.empty()) return;
+  Follow followed = follow(arguments.follow, arguments.recording, how_much_is_given);
+  arguments.recording = std::move(followed.options);
+  arguments.follow_meta = std::move(followed.meta);
+  if (arguments.quiet) return;
+  for (const std::string& line : followed.lines) print_message(line);
+}
+
 int run_program(const RunArguments& arguments) {
   check_output_name(arguments.output);  // its mistakes need no process to be seen
   std::optional<Ran> ran;
@@ -455,6 +469,12 @@ void add_run(CLI::App& cli, Action& action, std::vector<std::string>& arguments_
       ->take_all()
       ->expected(1)
       ->type_name("NAME=REGEX");
+  command
+      ->add_option("--follow", arguments->follow,
+                   "Record what the report on this earlier run.db left open, for a few occurrences "
+                   "of its main range; other options go before that plan")
+      ->check(not_empty())
+      ->type_name("RUN.DB");
   add_record_flags(*command, arguments->recording);
   add_window_flags(*command, arguments->recording);
   command
@@ -471,7 +491,13 @@ void add_run(CLI::App& cli, Action& action, std::vector<std::string>& arguments_
     arguments_left = std::move(own);
   }
   command->callback(
-      [arguments, &action] { action = [arguments] { return run_program(*arguments); }; });
+      [arguments, command, &action] {
+        const bool how_much_is_given = command->count("--level") + command->count("--kinds") > 0;
+        action = [arguments, how_much_is_given] {
+          apply_follow(*arguments, how_much_is_given);
+          return run_program(*arguments);
+        };
+      });
 }
 
 }  // namespace gprofml::app
