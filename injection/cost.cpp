@@ -29,14 +29,13 @@ spool::Cost cost_so_far(const Recorder& recorder) {
   return cost;
 }
 
-/// The simulator's virtual clock runs as it likes.
+}  // namespace
+
 bool cupti_is_on_the_systems_clock() {
   constexpr std::int64_t kHourNs = 3'600'000'000'000;
   const std::int64_t apart = now_ns() - realtime_ns();
   return apart < kHourNs && apart > -kHourNs;
 }
-
-}  // namespace
 
 std::uint64_t accounted_ns(const Recorder& recorder) {
   const spool::Cost cost = cost_so_far(recorder);

@@ -39,6 +39,9 @@ class TimedCallback {
   std::int64_t start_ns_;
 };
 
+/// False under the simulator's virtual clock, which runs as it likes.
+bool cupti_is_on_the_systems_clock();
+
 /// What of it adds up: everything but what CUPTI says on another clock than the system's (a
 /// simulated one). The writer's.
 std::uint64_t accounted_ns(const Recorder& recorder);

@@ -44,8 +44,8 @@ void give_up_memory_events(Recorder& recorder, CuptiSession* session) {
       "memory events cost more than --overhead-budget allows (parts per million in `value`)");
 }
 
-/// Windows that were asked for are not ours to open and close: what the options say, and what a user
-/// types while it runs, goes before the budget.
+/// Windows that were asked for are not ours to open and close: what the options say, and what a
+/// user types while it runs, goes before the budget.
 void record_in_windows(Recorder& recorder) {
   if (recorder.options.has_windows() || recorder.window_pass.is_commanded()) {
     if (keeping.said_it_cannot_be_held) return;
@@ -78,6 +78,12 @@ void act(Recorder& recorder, BudgetStep before) {
 void keep_budget(Recorder& recorder) {
   if (recorder.options.budget_ppm == 0) return;
   if (keeping.by != &recorder) start_over(recorder);
+  if (!cupti_is_on_the_systems_clock()) {
+    if (keeping.said_it_cannot_be_held) return;
+    keeping.said_it_cannot_be_held = true;
+    return say(recorder, "budget_not_held",
+               "the simulated clock is not the system's: cost and windows do not compare");
+  }
   const std::int64_t now = monotonic_ns();
   const std::uint64_t cost = accounted_ns(recorder);
   const BudgetStep before = keeping.budget.step();

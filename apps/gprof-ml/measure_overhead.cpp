@@ -58,10 +58,10 @@ std::string overhead_text(const MeasuredOverhead& measured) {
                                      : " (one pair: no interval)";
     text = fmt::format(
         "{} %{} of wall time, measured: {} without, {} with (medians of {} pair{} of "
-        "runs in turns; 95 % interval)",
+        "runs in turns{})",
         percent(overhead.estimate), interval, analysis::duration_text(overhead.without_median_ns),
         analysis::duration_text(overhead.with_median_ns), measured.pairs.size(),
-        measured.pairs.size() == 1 ? "" : "s");
+        measured.pairs.size() == 1 ? "" : "s", overhead.interval ? "; 95 % interval" : "");
   }
   if (!measured.stopped.empty()) {
     text += (text.empty() ? "not measured: " : "; the series ended early: ") + measured.stopped;

@@ -151,8 +151,9 @@ bool did_nothing(const Trace& trace, const RecordedProcess& process) {
     return !state.empty() && state != "recorded";
   };
   const bool has_ended = process.end == SpoolEnd::orderly || process.end == SpoolEnd::abrupt;
-  // One that had a context and ended abruptly may have lost what it did.
-  const bool may_have_lost = process.end == SpoolEnd::abrupt && !trace.contexts.empty();
+  // One that used CUDA or NVTX and ended abruptly may have lost what it did.
+  const bool may_have_lost =
+      process.end == SpoolEnd::abrupt && (process.cuda == "recorded" || process.nvtx == "recorded");
   const auto& calls = trace.api_calls.name;
   const auto starts = std::count_if(calls.begin(), calls.end(),
                                     [&](StringId name) { return trace.text(name) == "cuInit"; });

@@ -64,7 +64,19 @@ std::string reason_of(const std::vector<RecordedProcess>& processes) {
   return reason;
 }
 
+/// What the recorders say of it themselves: no window opened, the size limit was reached.
+std::string told_reason(const Trace& trace) {
+  for (const QualityNote& note : trace.quality) {
+    const std::string_view code = trace.text(note.code);
+    if (code == "no_window" || code == "size_limit") return std::string(trace.text(note.detail));
+  }
+  return {};
+}
+
 void note_nothing(Recording& recording) {
+  if (const std::string told = told_reason(recording.trace); !told.empty()) {
+    return add_note(recording.trace, "nothing_recorded", told);
+  }
   add_note(
       recording.trace, "nothing_recorded",
       recording.processes.empty()
@@ -123,7 +135,10 @@ Recording read_recording(const std::string& folder, const Manifest& manifest,
     note_nothing(recording);  // with a problem noted the reason is known already
   }
   add_manifest(recording.trace, manifest);
-  for (const auto& [key, value] : metrics_of_output(folder, manifest.meta)) {
+  const auto go_on = [&options] {
+    if (options.progress) options.progress(1, 1);  // where somebody may ask to stop
+  };
+  for (const auto& [key, value] : metrics_of_output(folder, manifest.meta, go_on)) {
     recording.trace.meta[key] = value;
   }
   const bool changed = recording.processes.empty() || recording.trace.quality.size() != notes;
