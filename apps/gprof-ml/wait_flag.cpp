@@ -8,6 +8,7 @@ namespace gprofml::app {
 
 profile::Patience patience_of(const std::string& text) {
   profile::Patience patience;
+  patience.for_processes = true;
   patience.is_endless = text == "all";
   if (patience.is_endless) return patience;
   const bool is_number =

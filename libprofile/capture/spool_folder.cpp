@@ -12,14 +12,18 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <random>
 #include <string_view>
 
 #include "libprofile/capture/manifest.hpp"
 #include "libprofile/capture/output_forwarder.hpp"
-#include "libprofile/spool/control.hpp"
 #include "libprofile/capture/perf_maps.hpp"
+#include "libprofile/spool/control.hpp"
 #include "libprofile/spool/machine_records.hpp"
+#include "libprofile/spool/options.hpp"
 
 namespace gprofml::profile {
 namespace {
@@ -131,6 +135,32 @@ std::vector<std::string> live_spools(const std::string& folder) {
   return live;
 }
 
+namespace fs = std::filesystem;
+
+std::vector<std::int64_t> processes_told_of(const std::string& folder) {
+  const std::string variable = std::string(spool::kFolderVariable) + "=" + folder;
+  std::vector<std::int64_t> pids;
+  std::error_code error;
+  for (fs::directory_iterator entry("/proc", error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream file(entry->path() / "environ", std::ios::binary);
+    const std::string text((std::istreambuf_iterator<char>(file)),
+                           std::istreambuf_iterator<char>());
+    for (std::size_t at = text.find(variable); at != std::string::npos;
+         at = text.find(variable, at + 1)) {
+      const std::size_t after = at + variable.size();
+      const bool is_whole =
+          (at == 0 || text[at - 1] == '\0') && (after == text.size() || text[after] == '\0');
+      if (!is_whole) continue;
+      pids.push_back(std::stoll(name));
+      break;
+    }
+  }
+  return pids;
+}
+
 void wait_for_writers(const std::string& folder, const Patience& patience,
                       const std::function<void(std::size_t)>& say,
                       const std::function<bool()>& enough) {
@@ -140,7 +170,8 @@ void wait_for_writers(const std::string& folder, const Patience& patience,
   bool has_said = false;
   for (Nanoseconds waited = 0; patience.is_endless || waited < patience.time_ns;
        waited += kStepNs) {
-    const std::size_t writing = live_spools(folder).size();
+    std::size_t writing = live_spools(folder).size();
+    if (patience.for_processes) writing = std::max(writing, processes_told_of(folder).size());
     if (writing == 0 || (enough && enough())) return;
     if (waited >= kNoticedNs && !has_said && say) {
       say(writing);

@@ -33,7 +33,14 @@ std::vector<std::string> live_spools(const std::string& folder);
 struct Patience {
   Nanoseconds time_ns = 1'000'000'000;
   bool is_endless = false;
+  /// Processes that the program has left behind count, too, that may yet begin to record: all that
+  /// carry the recording's variables in their environment.
+  bool for_processes = false;
 };
+
+/// The living processes, of those that we may look at, that were started with this recording's
+/// variables.
+std::vector<std::int64_t> processes_told_of(const std::string& folder);
 
 /// Waits until no spool is written to any more, but no longer than `patience`, nor than until
 /// `enough` says so. Once the wait is one that people notice, `say` is told how many still write.

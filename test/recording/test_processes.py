@@ -84,6 +84,12 @@ class Daemons(ProcessTest):
         self.assertEqual(self.left_behind(), [])
         self.assertNotIn("still", done.stderr)
 
+    def test_a_process_that_begins_to_record_later_is_waited_for_too(self):
+        self.call(GPROF_ML, "run", "--wait", "all", "-o", "later.db", "--", "sh", "-c",
+                  f"(sleep 0.5; exec {SIMGPU} -- {sys.executable} {SHAPES} {CUDART} daemon) "
+                  ">later.out 2>&1 & exit 0")
+        self.assertGreater(self.query("later", "SELECT count(*) FROM fill")[0][0], 0)
+
     def test_and_not_when_not(self):
         done = self.shape("none", "daemon", options=("--wait", "none"), DAEMON_SECONDS="60")
         self.assertIn("gprof-ml recover", done.stderr)
