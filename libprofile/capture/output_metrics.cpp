@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -126,6 +127,58 @@ MetricPattern metric_pattern(const std::string& text) {
   return pattern;
 }
 
+std::string required_text(std::string_view pattern) {
+  std::string longest;
+  std::string run;
+  const auto end_run = [&] {
+    if (run.size() > longest.size()) longest = run;
+    run.clear();
+  };
+  int depth = 0;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    char c = pattern[i];
+    bool is_plain = depth == 0;
+    if (c == '\\') {
+      if (++i == pattern.size()) return {};
+      c = pattern[i];
+      // Letters and digits behind a backslash are classes, references, characters by number.
+      is_plain = is_plain && std::ispunct(static_cast<unsigned char>(c)) != 0;
+      if (c == 'c' || c == 'x' || c == 'u') return {};
+    } else if (c == '[') {
+      ++i;
+      if (i < pattern.size() && pattern[i] == '^') ++i;
+      if (i < pattern.size() && pattern[i] == ']') return {};  // dialects differ
+      for (; i < pattern.size() && pattern[i] != ']'; ++i) {
+        if (pattern[i] == '\\') ++i;
+        if (i < pattern.size() && pattern[i] == '[') return {};  // [[:digit:]]
+      }
+      is_plain = false;
+    } else if (c == '(') {
+      ++depth;
+      is_plain = false;
+    } else if (c == ')') {
+      --depth;
+      is_plain = false;
+    } else if (c == '|' && depth == 0) {
+      return {};
+    } else if (c == '?' || c == '*' || c == '{') {
+      if (!run.empty()) run.pop_back();  // perhaps none of it
+      end_run();
+      while (c == '{' && i < pattern.size() && pattern[i] != '}') ++i;
+      continue;
+    } else if (c == '+' || c == '.' || c == '^' || c == '$') {
+      is_plain = false;
+    }
+    if (is_plain) {
+      run += c;
+    } else {
+      end_run();
+    }
+  }
+  end_run();
+  return longest;
+}
+
 std::optional<double> printed_number(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\v\f";
   const std::size_t first = text.find_first_not_of(kBlanks);
@@ -139,16 +192,18 @@ std::optional<double> printed_number(std::string_view text) {
   return std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
-MetricReader::MetricReader(const MetricPattern& pattern) : regex_(compiled(pattern)) {}
+MetricReader::MetricReader(const MetricPattern& pattern)
+    : regex_(compiled(pattern)), required_(required_text(pattern.pattern)) {}
 
 void MetricReader::add(std::string_view bytes) {
   while (!bytes.empty()) {
-    const std::size_t line_end = bytes.find_first_of("\n\r");
-    const std::size_t room = kLongestPiece - line_.size();
-    const std::size_t taken = std::min({line_end, room, bytes.size()});
+    const std::string_view within = bytes.substr(0, kLongestPiece - line_.size());
+    // Neither search goes beyond what is taken, else a long line would be looked at for each piece.
+    const std::size_t feed = std::min(within.find('\n'), within.size());
+    const std::size_t taken = std::min(within.substr(0, feed).find('\r'), feed);
     line_ += bytes.substr(0, taken);
     bytes.remove_prefix(taken);
-    if (taken == line_end) {
+    if (taken < within.size()) {
       end();
       bytes.remove_prefix(1);
     } else if (line_.size() == kLongestPiece) {
@@ -163,6 +218,7 @@ void MetricReader::end() {
 }
 
 void MetricReader::search(std::string_view line) {
+  if (line.find(required_) == std::string_view::npos) return;
   const std::cregex_iterator none;
   std::cregex_iterator match;
   try {

@@ -25,6 +25,10 @@ MetricPattern metric_pattern(const std::string& text);
 /// or not, blanks around it. nullopt for anything else, and for what is not finite.
 std::optional<double> printed_number(std::string_view text);
 
+/// The longest text that every match of an ECMAScript expression holds, as far as that is plain to
+/// see; else empty. Lines without it need not be searched, which is what takes time.
+std::string required_text(std::string_view pattern);
+
 struct MetricFigures {
   std::int64_t count = 0;        ///< matches that are numbers
   std::int64_t not_numbers = 0;  ///< matches that are not
@@ -51,6 +55,7 @@ class MetricReader {
   void search(std::string_view line);
 
   std::regex regex_;
+  std::string required_;
   std::string line_;
   MetricFigures figures_;
 };

@@ -69,6 +69,32 @@ TEST_CASE("a line without an end, of bytes of all kinds, takes no stack") {
   CHECK(found.last == 42.0);
 }
 
+TEST_CASE("text that every match holds") {
+  const std::map<std::string, std::string> wanted = {
+      {"([0-9.]+) tok/s", " tok/s"},
+      {"tok_s=(.*)", "tok_s="},
+      {"a\\.b\\d+ tokens", " tokens"},
+      {"abc|defg", ""},
+      {"(abc|de) f", " f"},
+      {"(long text)?x", "x"},
+      {"abcd?e", "abc"},
+      {"abcd*", "abc"},
+      {"abc{0,3}de", "ab"},
+      {"ab+c", "ab"},
+      {"[^\\]]loss", "loss"},
+      {"[[:digit:]]+ it", ""},
+      {"x[]a-z]yz", ""},
+      {"\\x41bc", ""},
+      {"^speed: ", "speed: "},
+      {"\\bloss\\b", "loss"},
+      {"(?:a(b)c)+de", "de"},
+  };
+  for (const auto& [pattern, text] : wanted) {
+    INFO(pattern);
+    CHECK(profile::required_text(pattern) == text);
+  }
+}
+
 TEST_CASE("bad metrics are refused with the reason") {
   for (const char* const bad : {"", "x", "=x", "x=", "a.b=x", "a b=x", "x=(", "x=[z-a]"}) {
     INFO(bad);
