@@ -18,6 +18,8 @@ namespace {
 
 /// Recorders look ten times a second, and settle a window in at most two seconds.
 constexpr profile::Nanoseconds kPatienceNs = 5'000'000'000;
+/// Others that were typed before this one come first.
+constexpr profile::Nanoseconds kTurnPatienceNs = 15'000'000'000;
 
 struct ControlArguments {
   std::string what;
@@ -111,6 +113,24 @@ void print(const ControlArguments& arguments, const std::string& folder,
       stdout);
 }
 
+/// Returns whether all have answered.
+bool ask(const std::string& what, const std::string& folder, const profile::ControlFile& file) {
+  const profile::ControlTurn turn(folder, kTurnPatienceNs);
+  if (!turn.is_ours()) {
+    throw std::runtime_error(folder +
+                             ": other `gprof-ml control` commands have waited for their answers "
+                             "for 15 s; nothing was asked, try again");
+  }
+  const bool is_flush = what == "flush";
+  const auto generation =
+      is_flush ? file.ask_for_flush()
+               : file.command(what == "start" ? spool::Wanted::record : spool::Wanted::pause);
+  if (!generation) throw std::runtime_error(folder + ": the control file cannot be written");
+  return profile::await_recorders(file, kPatienceNs, [&](const spool::ControlSlot& slot) {
+    return profile::has_reached(is_flush ? slot.flush_generation : slot.generation, *generation);
+  });
+}
+
 int control(const ControlArguments& arguments) {
   const std::string folder = folder_meant(arguments);
   const profile::ControlFile file(folder);
@@ -119,21 +139,7 @@ int control(const ControlArguments& arguments) {
                              ": has no control file that can be read; is it the folder of "
                              "a recording that runs?");
   }
-  bool answered = true;
-  if (arguments.what == "flush") {
-    const auto generation = file.ask_for_flush();
-    if (!generation) throw std::runtime_error(folder + ": the control file cannot be written");
-    answered = profile::await_recorders(file, kPatienceNs, [&](const spool::ControlSlot& slot) {
-      return slot.flush_generation == *generation;
-    });
-  } else if (arguments.what != "status") {
-    const auto generation =
-        file.command(arguments.what == "start" ? spool::Wanted::record : spool::Wanted::pause);
-    if (!generation) throw std::runtime_error(folder + ": the control file cannot be written");
-    answered = profile::await_recorders(file, kPatienceNs, [&](const spool::ControlSlot& slot) {
-      return slot.generation == *generation;
-    });
-  }
+  const bool answered = arguments.what == "status" || ask(arguments.what, folder, file);
   print(arguments, folder, file.slots(), answered);
   if (answered) return kDone;
   throw std::runtime_error(

@@ -75,6 +75,7 @@ struct Preparation {
   std::string spools;  ///< empty: not recorded
   std::map<std::string, std::string> variables;
   std::map<std::string, std::string> measured;  ///< --measure-overhead: more of `meta`
+  std::optional<std::uint64_t> windows_made;    ///< as of WindowWatch
 };
 
 profile::Manifest manifest_for(const RunArguments& arguments, const RunOutput& output, pid_t pid) {
@@ -245,6 +246,11 @@ bool finish(const RunArguments& arguments, const Preparation& preparation,
       recover_command(preparation.spools, preparation.output.existing == Existing::refuse);
   summary.spools = dispose_of_spools(arguments, preparation.spools, finished.recording);
   print_summary(arguments, preparation.manifest.program_pid, end, summary);
+  // Windows that closed too late for a run.db of their own.
+  if (preparation.windows_made &&
+      finished.recording.trace.windows.size() > *preparation.windows_made) {
+    run_window_command(arguments.on_window, preparation.output);
+  }
   return !has_no_records(finished.recording.trace);
 }
 
@@ -350,6 +356,7 @@ Ran run_recorded(const RunArguments& arguments) {
     };
     ran.end = program.wait(hooks);
     if (windows.finish()) preparation.output.existing = Existing::replace;
+    preparation.windows_made = windows.windows_made();
     interruptible.emplace();
   }
   tap.drain(Interruptible::asked_to_stop);

@@ -11,7 +11,9 @@
 #include <csignal>
 #include <cstring>
 #include <exception>
+#include <thread>
 
+#include "apps/gprof-ml/interruptible.hpp"
 #include "apps/gprof-ml/message.hpp"
 #include "libprofile/capture/recording.hpp"
 
@@ -57,7 +59,55 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return text;
 }
 
+/// -1, and one line, when it cannot be started.
+pid_t start_command(const std::string& on_window, const RunOutput& written) {
+  const std::string command = replaced(on_window, "{db}", profile::command_text({written.path}));
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_init(&attributes);
+  posix_spawn_file_actions_init(&actions);
+  // Signals wait in us; the command is to have them as any other.
+  sigset_t none;
+  sigset_t all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  // What is typed is the program's.
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  std::string shell = "sh";
+  std::string option = "-c";
+  std::string text = command;
+  char* const words[] = {shell.data(), option.data(), text.data(), nullptr};
+  pid_t pid = -1;
+  const int error = posix_spawn(&pid, "/bin/sh", &actions, &attributes, words, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (error == 0) return pid;
+  print_message(fmt::format("--on-window: cannot start a shell: {}", std::strerror(error)));
+  return -1;
+}
+
+void say_how_it_ended(const std::string& on_window, int status) {
+  if (status == 0) return;
+  print_message(fmt::format("--on-window: {} ended with {}", on_window,
+                            WIFEXITED(status) ? fmt::format("exit code {}", WEXITSTATUS(status))
+                                              : fmt::format("signal {}", WTERMSIG(status))));
+}
+
 }  // namespace
+
+void run_window_command(const std::string& on_window, const RunOutput& written) {
+  const pid_t pid = start_command(on_window, written);
+  if (pid < 0) return;
+  int status = 0;
+  pid_t ended = 0;
+  while ((ended = waitpid(pid, &status, WNOHANG)) == 0 && !Interruptible::asked_to_stop()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  if (ended > 0) say_how_it_ended(on_window, status);
+}
 
 WindowWatch::WindowWatch(const std::string& folder, const profile::Manifest& manifest,
                          RunOutput output, bool were_asked_for, std::string on_window, bool quiet,
@@ -173,6 +223,7 @@ void WindowWatch::end_snapshot() {
                                : fmt::format("windows {} to {} closed", snapshot.first_window,
                                              snapshot.first_window + snapshot.windows - 1);
   if (!snapshot.problem.empty()) {
+    has_failed_ = has_failed_ || snapshot.windows > 0;
     print_message(fmt::format("{}, but {}; {}", what, snapshot.problem,
                               snapshot.windows == 0 ? "`gprof-ml control flush` tries again"
                                                     : "the run.db at the end will have it"));
@@ -189,52 +240,20 @@ void WindowWatch::end_snapshot() {
 
 void WindowWatch::run_command(const RunOutput& written) {
   if (on_window_.empty()) return;
-  const std::string command = replaced(on_window_, "{db}", profile::command_text({written.path}));
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_init(&attributes);
-  posix_spawn_file_actions_init(&actions);
-  // Signals wait in us; the command is to have them as any other.
-  sigset_t none;
-  sigset_t all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  // What is typed is the program's.
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  std::string shell = "sh";
-  std::string option = "-c";
-  std::string text = command;
-  char* const words[] = {shell.data(), option.data(), text.data(), nullptr};
-  pid_t pid = -1;
-  const int error = posix_spawn(&pid, "/bin/sh", &actions, &attributes, words, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  if (error == 0) {
-    commands_.push_back(pid);
-  } else {
-    print_message(fmt::format("--on-window: cannot start a shell: {}", std::strerror(error)));
-  }
+  const pid_t pid = start_command(on_window_, written);
+  if (pid > 0) commands_.push_back(pid);
 }
 
 void WindowWatch::look_at_commands() {
-  commands_.erase(
-      std::remove_if(commands_.begin(), commands_.end(),
-                     [this](pid_t pid) {
-                       int status = 0;
-                       const pid_t ended = waitpid(pid, &status, WNOHANG);
-                       if (ended == 0) return false;
-                       if (ended > 0 && status != 0) {
-                         print_message(fmt::format(
-                             "--on-window: {} ended with {}", on_window_,
-                             WIFEXITED(status) ? fmt::format("exit code {}", WEXITSTATUS(status))
-                                               : fmt::format("signal {}", WTERMSIG(status))));
-                       }
-                       return true;
-                     }),
-      commands_.end());
+  commands_.erase(std::remove_if(commands_.begin(), commands_.end(),
+                                 [this](pid_t pid) {
+                                   int status = 0;
+                                   const pid_t ended = waitpid(pid, &status, WNOHANG);
+                                   if (ended == 0) return false;
+                                   if (ended > 0) say_how_it_ended(on_window_, status);
+                                   return true;
+                                 }),
+                  commands_.end());
 }
 
 bool WindowWatch::finish() {
@@ -244,6 +263,14 @@ bool WindowWatch::finish() {
   }
   look_at_commands();
   return wrote_output_;
+}
+
+std::optional<std::uint64_t> WindowWatch::windows_made() const {
+  if (on_window_.empty() || !are_wanted()) return std::nullopt;
+  std::uint64_t windows = 0;
+  if (has_failed_) return windows;
+  for (const auto& process : taken_) windows += process.second;
+  return windows;
 }
 
 }  // namespace gprofml::app

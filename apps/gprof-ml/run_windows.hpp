@@ -16,6 +16,10 @@
 
 namespace gprofml::app {
 
+/// Runs a command of --on-window for that file, and waits for its end, or until somebody asks us to
+/// stop (Interruptible): then it goes on alone. What fails is one line.
+void run_window_command(const std::string& on_window, const RunOutput& written);
+
 /// All its functions are called by one thread; the merging happens on another, one at a time, and
 /// takes a fifth of one core at most: windows that close meanwhile share the next run.db. There is
 /// one a second, and 1000 in all, at most. Nothing throws: what fails is one line, and the raw
@@ -36,6 +40,10 @@ class WindowWatch {
   void look();
   /// Waits for a run.db that is being made. Whether the output's own name is one of ours by now.
   bool finish();
+  /// After `finish`: of how many windows, counted for each process by itself, a run.db was made.
+  /// More of them in the run.db at the end have had no command yet. nullopt: windows here have
+  /// none.
+  std::optional<std::uint64_t> windows_made() const;
 
  private:
   struct Snapshot {
@@ -69,6 +77,7 @@ class WindowWatch {
   profile::Nanoseconds rests_until_ns_ = 0;   ///< steady
   profile::Nanoseconds closed_since_ns_ = 0;  ///< steady, of what waits for others; 0: nothing
   bool wrote_output_ = false;
+  bool has_failed_ = false;  ///< a window's run.db could not be made: the one at the end has it
   std::future<Snapshot> under_way_;
   std::vector<pid_t> commands_;
 };

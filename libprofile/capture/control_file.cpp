@@ -113,6 +113,24 @@ std::vector<spool::ControlSlot> ControlFile::slots() const {
   return slots;
 }
 
+ControlTurn::ControlTurn(const std::string& folder, Nanoseconds timeout_ns)
+    : folder_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  const Nanoseconds deadline_ns = now_ns(CLOCK_MONOTONIC) + timeout_ns;
+  while (folder_ >= 0 && flock(folder_, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) return;
+    if (now_ns(CLOCK_MONOTONIC) >= deadline_ns) {
+      is_ours_ = false;
+      return;
+    }
+    const timespec pause{0, 5'000'000};
+    nanosleep(&pause, nullptr);
+  }
+}
+
+ControlTurn::~ControlTurn() {
+  if (folder_ >= 0) close(folder_);
+}
+
 Nanoseconds realtime_now_ns() {
   return now_ns(CLOCK_REALTIME);
 }

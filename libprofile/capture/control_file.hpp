@@ -39,6 +39,31 @@ class ControlFile {
   std::string path_;
 };
 
+/// Held by one `gprof-ml control` from its request until the answers have come: a request that came
+/// in between would replace one that not every recorder has read. It is not the lock under which
+/// the header is written, for a launcher that flushes before it passes a signal on must not wait.
+class ControlTurn {
+ public:
+  /// Waits for its turn so long. Where the folder cannot be locked (some network file systems)
+  /// everybody has the turn.
+  ControlTurn(const std::string& folder, Nanoseconds timeout_ns);
+  ControlTurn(const ControlTurn&) = delete;
+  ControlTurn& operator=(const ControlTurn&) = delete;
+  ~ControlTurn();
+
+  /// False: another held it all the time.
+  bool is_ours() const { return is_ours_; }
+
+ private:
+  int folder_;
+  bool is_ours_ = true;
+};
+
+/// Whether a recorder that answers with `answer` has obeyed request `asked`, or a later one.
+inline bool has_reached(std::uint32_t answer, std::uint32_t asked) {
+  return answer - asked < 0x80000000U;
+}
+
 /// Whether the recorder of a slot still answers.
 bool is_alive(const spool::ControlSlot& slot, Nanoseconds realtime_ns);
 

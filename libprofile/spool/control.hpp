@@ -6,6 +6,8 @@
 // descriptor kept open would be one that programs close, or write to.
 //
 //   ControlHeader                 written by the commanding side alone, under its own flock()
+//                                 (`gprof-ml control` holds one on the folder, too, from its request
+//                                 until the answers have come)
 //   ControlSlot × kControlSlots   each written by one recorder alone
 //
 // A recorder takes the first slot whose `pid` is 0 (with fcntl(F_SETLK) on the slot's bytes while

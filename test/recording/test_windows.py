@@ -92,6 +92,18 @@ class OnTheVirtualClock(WindowTest):
         self.assertEqual(self.query("SELECT name, count(*) FROM range_named GROUP BY name"),
                          [("prefill", 1), ("request", 1), ("token", 3)])
 
+    def test_a_window_that_closes_at_the_end_has_its_command(self):
+        self.record("steps", "3", options=["--range", "step#2",
+                                           "--on-window", "echo RAN {db} >> ran.txt"])
+        self.assertEqual(len(self.windows()), 1)
+        # Once, whether the launcher saw the window close or the run.db at the end has it first.
+        ran = self.folder / "ran.txt"
+        end = time.monotonic() + PATIENCE
+        while not (ran.exists() and ran.stat().st_size > 0):
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.02)
+        self.assertEqual(ran.read_text(encoding="utf-8"), f"RAN {self.folder / 'run.db'}\n")
+
     def test_every_occurrence_of_a_range(self):
         self.record("5", options=["--range", "token"])
         self.assertEqual(len(self.windows()), 15)
@@ -271,6 +283,21 @@ class TypedInASecondTerminal(WindowTest):
         self.assertEqual(self.query("SELECT count(*) FROM window"), [(2,)])
         self.assertFalse((self.folder / "run.db.old").exists())
 
+    def test_commands_at_the_same_time_take_turns(self):
+        server = self.start("--start-paused")
+        self.call(GPROF_ML, "control", "start")
+        for what in (["stop"] * 3, ["flush"] * 3, ["start", "stop", "flush"]):
+            typed = [subprocess.Popen([str(GPROF_ML), "control", word], cwd=self.folder, text=True,
+                                      env=self.environment, stdin=subprocess.DEVNULL,
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                     for word in what]
+            for word, command in zip(what, typed):
+                told = command.communicate(timeout=PATIENCE)
+                self.assertEqual(command.returncode, 0, (what, word, told))
+        # None of them was lost: the last `start` has opened a window, whichever came first.
+        self.assertEqual(self.status()["windows_opened"], 2)
+        self.end(server)
+
     def test_outside_of_windows_nothing_reaches_the_disk(self):
         server = self.start("--start-paused")
         before = self.status()["records"]
@@ -363,8 +390,11 @@ class TypedInASecondTerminal(WindowTest):
             self.assertEqual(first, at, told)
             at = last + 1
         made = (self.folder / "made").read_text(encoding="utf-8").split()
-        self.assertEqual([pathlib.Path(name).name for name in made],
+        names = [pathlib.Path(name).name for name in made]
+        self.assertEqual(names[:len(told)],
                          ["run.db"] + [f"run.{n}.db" for n in range(2, len(told) + 1)])
+        # Those that closed after the last of these are in the run.db at the end.
+        self.assertEqual(names[len(told):], ["run.db"] if windows >= at else [])
 
     def test_interrupted_from_the_terminal_while_a_window_is_open(self):
         typed, terminal = pty.openpty()
