@@ -30,13 +30,15 @@ Text plain_text(const char* text) {
   return {TextKind::inline_text, text, utf8_length(text, kLongestName)};
 }
 
-const Domain& domain_of(nvtxDomainHandle_t handle) {
-  return handle == nullptr ? default_domain : *reinterpret_cast<const Domain*>(handle);
-}
-
 void count_lost() {
   if (Recorder* recorder = current_recorder.load(std::memory_order_acquire)) {
     recorder->ranges_lost.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+void count_unknown_handle() {
+  if (Recorder* recorder = current_recorder.load(std::memory_order_acquire)) {
+    recorder->unknown_handles.fetch_add(1, std::memory_order_relaxed);
   }
 }
 
@@ -269,6 +271,10 @@ auto with_message(const nvtxEventAttributes_t& attributes, Use use) {
       return with_wide_text(attributes.message.unicode, use);
     case NVTX_MESSAGE_TYPE_REGISTERED:
       if (attributes.message.registered == nullptr) return use(Text{});
+      if (find_registered_string(attributes.message.registered) == nullptr) {
+        count_unknown_handle();
+        return use(Text{});
+      }
       return use(Text{TextKind::registered, &attributes.message.registered, sizeof(void*)});
     default:
       return use(Text{});
@@ -436,20 +442,27 @@ void replace(const NvtxExportTableCallbacks& callbacks, NvtxCallbackModule modul
 
 }  // namespace
 
-int push_with(nvtxDomainHandle_t domain, const Extras& extras) {
-  return push(domain_of(domain), 0, Text{}, extras);
+const Domain& domain_of(nvtxDomainHandle_t handle) {
+  if (handle == nullptr) return default_domain;
+  if (const Domain* domain = find_domain(handle)) return *domain;
+  count_unknown_handle();
+  return default_domain;
 }
-int pop_with(nvtxDomainHandle_t domain, const Extras& extras) {
-  return pop(domain_of(domain), extras);
+
+int push_with(const Domain& domain, const Extras& extras) {
+  return push(domain, 0, Text{}, extras);
 }
-void mark_with(nvtxDomainHandle_t domain, const Extras& extras) {
-  mark(domain_of(domain), 0, Text{}, extras);
+int pop_with(const Domain& domain, const Extras& extras) {
+  return pop(domain, extras);
 }
-nvtxRangeId_t start_with(nvtxDomainHandle_t domain, const Extras& extras) {
-  return start(domain_of(domain), 0, Text{}, extras);
+void mark_with(const Domain& domain, const Extras& extras) {
+  mark(domain, 0, Text{}, extras);
 }
-void end_with(nvtxDomainHandle_t domain, nvtxRangeId_t range, const Extras& extras) {
-  end(domain_of(domain), range, extras);
+nvtxRangeId_t start_with(const Domain& domain, const Extras& extras) {
+  return start(domain, 0, Text{}, extras);
+}
+void end_with(const Domain& domain, nvtxRangeId_t range, const Extras& extras) {
+  end(domain, range, extras);
 }
 
 void attach_to_nvtx(const void* (*get_export_table)(std::uint32_t)) {

@@ -21,10 +21,6 @@ constexpr int kMostSemantics = 16;
 constexpr std::uint64_t kBeginAndInterval = std::uint64_t{1} << 32;
 constexpr std::uint64_t kEndAndInterval = std::uint64_t{2} << 32;
 
-const Domain& domain_of(nvtxDomainHandle_t handle) {
-  return handle == nullptr ? default_domain : *reinterpret_cast<const Domain*>(handle);
-}
-
 void count_registration_lost() {
   if (Recorder* recorder = current_recorder.load(std::memory_order_acquire)) {
     recorder->registrations_lost.fetch_add(1, std::memory_order_relaxed);
@@ -173,22 +169,27 @@ std::uint64_t enum_register(nvtxDomainHandle_t handle, const nvtxPayloadEnumAttr
 // --- events ------------------------------------------------------------------------------------
 
 void mark_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* data, std::size_t count) {
-  mark_with(domain, Extras(domain_of(domain), data, count));
+  const Domain& known = domain_of(domain);
+  mark_with(known, Extras(known, data, count));
 }
 int range_push_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* data,
                        std::size_t count) {
-  return push_with(domain, Extras(domain_of(domain), data, count));
+  const Domain& known = domain_of(domain);
+  return push_with(known, Extras(known, data, count));
 }
 int range_pop_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* data, std::size_t count) {
-  return pop_with(domain, Extras(domain_of(domain), data, count));
+  const Domain& known = domain_of(domain);
+  return pop_with(known, Extras(known, data, count));
 }
 nvtxRangeId_t range_start_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* data,
                                   std::size_t count) {
-  return start_with(domain, Extras(domain_of(domain), data, count));
+  const Domain& known = domain_of(domain);
+  return start_with(known, Extras(known, data, count));
 }
 void range_end_payload(nvtxDomainHandle_t domain, nvtxRangeId_t range,
                        const nvtxPayloadData_t* data, std::size_t count) {
-  end_with(domain, range, Extras(domain_of(domain), data, count));
+  const Domain& known = domain_of(domain);
+  end_with(known, range, Extras(known, data, count));
 }
 
 // Scopes and time domains are not recorded; a program gets ids to go on with.

@@ -55,12 +55,16 @@ class Extras {
   Part part_[kMostPayloads];
 };
 
+/// The domain of a handle that the program passed; a handle that we never gave is counted and
+/// stands for the default domain.
+const Domain& domain_of(nvtxDomainHandle_t handle);
+
 // The functions of nvtx.cpp for events that have nothing but payloads.
-int push_with(nvtxDomainHandle_t domain, const Extras& extras);
-int pop_with(nvtxDomainHandle_t domain, const Extras& extras);
-void mark_with(nvtxDomainHandle_t domain, const Extras& extras);
-nvtxRangeId_t start_with(nvtxDomainHandle_t domain, const Extras& extras);
-void end_with(nvtxDomainHandle_t domain, nvtxRangeId_t range, const Extras& extras);
+int push_with(const Domain& domain, const Extras& extras);
+int pop_with(const Domain& domain, const Extras& extras);
+void mark_with(const Domain& domain, const Extras& extras);
+nvtxRangeId_t start_with(const Domain& domain, const Extras& extras);
+void end_with(const Domain& domain, nvtxRangeId_t range, const Extras& extras);
 
 /// Payloads may name this string by its handle.
 void register_handle(const RegisteredString& string);

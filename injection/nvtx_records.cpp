@@ -178,6 +178,8 @@ void write_nvtx_losses(Recorder& recorder) {
     const std::uint64_t count = counter.exchange(0, std::memory_order_relaxed);
     if (count > 0) recorder.stream.note(code, detail, count);
   };
+  note(recorder.unknown_handles, "unknown_nvtx_handles",
+       "handles passed to NVTX that it never gave: the default domain and no name in their place");
   note(recorder.payloads_cut, "payloads_cut",
        "NVTX payloads longer than 4 KiB, more than 16 at once or of unknown size: cut or left out");
   note(recorder.samples_lost, "counter_samples_lost",

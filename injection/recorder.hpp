@@ -39,6 +39,7 @@ struct Recorder {
   Cost cost;
   std::atomic<std::uint64_t> stacks_lost{0};    ///< no room for them; since last noted
   std::atomic<std::uint64_t> unopened_ends{0};  ///< since the writer last noted them, as these:
+  std::atomic<std::uint64_t> unknown_handles{0};
   std::atomic<std::uint64_t> payloads_cut{0};
   std::atomic<std::uint64_t> samples_lost{0};
   std::atomic<std::uint64_t> registrations_lost{0};

@@ -69,6 +69,19 @@ class Content(unittest.TestCase):
                          [("second dömain", "régistered")])
         self.assertEqual(recording.unpaired(spool), [])
 
+    def test_handles_that_were_never_given_are_not_followed(self):
+        spool = self.record_same("foreign_handles")
+        self.assertEqual([(push["domain_name"], push["name"]) for push in spool.of("range_push")],
+                         [("good domain", "good string")] + 3 * [("", "unknown domain")])
+        self.assertEqual([(mark["domain_name"], mark["name"]) for mark in spool.of("mark")],
+                         3 * [("", "unknown domain")] + 4 * [("good domain", "")]
+                         + [("good domain", "good string")])
+        self.assertEqual(recording.unpaired(spool), [])
+        notes = spool.of("note")
+        self.assertEqual({note["code"] for note in notes}, {"unknown_nvtx_handles"})
+        self.assertEqual(sum(note["count"] for note in notes), 3 * 3 + 4)
+        self.assertEqual(spool.of("status")[-1]["ranges_lost"], 0)
+
     def test_domains_beyond_those_that_are_followed_are_counted(self):
         spool = self.record_same("many_domains")
         recorded = len(spool.of("range_push"))
