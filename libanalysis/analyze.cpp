@@ -192,7 +192,7 @@ void abstain(const DependencyGraph& graph, const AnalyzeOptions& options, Report
     add("steps", "a range that repeats over half of the GPU's time with a host action each time",
         {choice, choice});
   }
-  if (report.serving && report.serving->judged == 0) {
+  if (report.serving.requests > 0 && report.serving.judged == 0) {
     const std::string marks = fmt::format(
         "a range '{}' on the thread of its '{}', or one at a time", options.serving.token,
         options.serving.request);
@@ -233,7 +233,7 @@ Report analyze(const profile::Trace& trace, const AnalyzeOptions& options) {
   report.critical_path = find_critical_path(graph, tree, report.window, timeline);
   if (options.path) report.segments = name_segments(graph, report.critical_path);
   report.ranking = rank(graph, tree, report.window, report.steps, report.critical_path);
-  report.serving = serving_of(trace, report.window, options.serving);
+  report.serving = serving_of(trace, report.window, options.serving).value_or(Serving{});
   report.metrics = program_metrics(trace.meta);
   abstain(graph, options, report);
   report.path_calls = calls_on_path(graph, report.critical_path);

@@ -194,29 +194,29 @@ Json quantiles_json(const std::optional<DurationQuantiles>& quantiles) {
           {"p99_ns", quantiles->p99_ns}};
 }
 
-Json serving_json(const std::optional<Serving>& serving) {
-  if (!serving) return Json();
+Json serving_json(const Serving& serving) {
+  if (serving.requests == 0) return Json();
   const auto left_out = [](const RequestsLeftOut& part) {
     return Json{{"why", part.why}, {"count", part.count}};
   };
-  const bool has_rate = serving->tokens > 0 && serving->span_ns > 0;
-  return {{"request_range", serving->names.request},
-          {"prefill_range", serving->names.prefill},
-          {"token_range", serving->names.token},
-          {"requests", serving->requests},
-          {"judged", serving->judged},
-          {"left_out", array_of(serving->left_out, left_out)},
-          {"tokens", serving->tokens},
-          {"span_ns", serving->span_ns},
-          {"tokens_per_s", has_rate ? Json(1e9 * static_cast<double>(serving->tokens) /
-                                           static_cast<double>(serving->span_ns))
+  const bool has_rate = serving.tokens > 0 && serving.span_ns > 0;
+  return {{"request_range", serving.names.request},
+          {"prefill_range", serving.names.prefill},
+          {"token_range", serving.names.token},
+          {"requests", serving.requests},
+          {"judged", serving.judged},
+          {"left_out", array_of(serving.left_out, left_out)},
+          {"tokens", serving.tokens},
+          {"span_ns", serving.span_ns},
+          {"tokens_per_s", has_rate ? Json(1e9 * static_cast<double>(serving.tokens) /
+                                           static_cast<double>(serving.span_ns))
                                     : Json()},
-          {"latency", quantiles_json(serving->latency)},
-          {"ttft", quantiles_json(serving->ttft)},
-          {"tpot", quantiles_json(serving->tpot)},
-          {"ttft_by_prefill", serving->ttft_by_prefill},
-          {"ended_before_gpu", serving->ended_before_gpu},
-          {"ambiguous", serving->ambiguous}};
+          {"latency", quantiles_json(serving.latency)},
+          {"ttft", quantiles_json(serving.ttft)},
+          {"tpot", quantiles_json(serving.tpot)},
+          {"ttft_by_prefill", serving.ttft_by_prefill},
+          {"ended_before_gpu", serving.ended_before_gpu},
+          {"ambiguous", serving.ambiguous}};
 }
 
 Json metric_json(const ProgramMetric& metric) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -90,7 +89,7 @@ struct Report {
   std::vector<CallOnPath> path_calls;   ///< by time, descending
   std::vector<SegmentReport> segments;  ///< critical_path.segments with names, where asked for
   Ranking ranking;
-  std::optional<Serving> serving;      ///< nullopt: no range marks a request
+  Serving serving;                     ///< without requests: no range marks one
   std::vector<ProgramMetric> metrics;  ///< by name
   std::vector<Abstention> abstained;
 };

@@ -67,8 +67,8 @@ std::string number_text(double value) {
 }  // namespace
 
 std::string serving_section(const Report& report) {
-  if (!report.serving) return "";
-  const Serving& serving = *report.serving;
+  const Serving& serving = report.serving;
+  if (serving.requests == 0) return "";
   std::string text = counted(serving.judged, "request", "requests");
   if (serving.ttft) text += ": " + quantiles_text("TTFT", *serving.ttft);
   if (serving.tpot) text += "; " + quantiles_text("TPOT", *serving.tpot);

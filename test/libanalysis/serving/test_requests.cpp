@@ -142,9 +142,9 @@ TEST_CASE("a report of batches alone says what is missing") {
   builder.range(kFree, "request", 1, 1100, 2100);
   builder.range(kNested, "token", 2, 1200, 1300);
   const analysis::Report report = analyze_all(builder.build());
-  REQUIRE(report.serving);
-  CHECK(report.serving->judged == 0);
-  CHECK_FALSE(report.serving->ttft);
+  CHECK(report.serving.requests == 2);
+  CHECK(report.serving.judged == 0);
+  CHECK_FALSE(report.serving.ttft);
   CHECK(std::any_of(report.abstained.begin(), report.abstained.end(),
                     [](const analysis::Abstention& a) { return a.rule == "TTFT, TPOT"; }));
 }
