@@ -321,12 +321,17 @@ def log_of(pid, logs):
     return own[0] if own else (logs[0] if len(logs) == 1 else None)
 
 
+def recorded_kinds(db):
+    """What the recording was to hold."""
+    kinds = db.execute("SELECT value FROM meta WHERE key = 'recorded_kinds'").fetchone()
+    return set(kinds[0].split(",")) if kinds else set()
+
+
 def main(arguments):
     db = sqlite3.connect(f"file:{arguments[0]}?mode=ro", uri=True)
     logs = arguments[1:]
     different, compared = 0, collections.Counter()
-    kinds = db.execute("SELECT value FROM meta WHERE key = 'recorded_kinds'").fetchone()
-    kinds = set(kinds[0].split(",")) if kinds else set()
+    kinds = recorded_kinds(db)
     processes = db.execute("SELECT id, pid FROM process").fetchall()
     for process, pid in processes:
         path = log_of(pid, logs)

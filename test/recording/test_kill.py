@@ -193,8 +193,8 @@ def first_unfinished(executed, time_ns):
 
 def compare(folder, outcome, killed_ns):
     """Fills in what is missing of all that had ended when the program was killed."""
-    executed = compare_with_log.Executed(folder.read_log())
     database = folder.database()
+    executed = compare_with_log.Executed(folder.read_log(), compare_with_log.recorded_kinds(database))
     process, = database.execute("select id from process").fetchone()
     recorded = compare_with_log.Recorded(database, process)
     withheld = first_unfinished(executed, killed_ns - MOST_NS) - RECORDS_OF_BUFFER

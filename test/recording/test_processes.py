@@ -64,9 +64,13 @@ class Shapes(ProcessTest):
 
     def test_processes_that_record_nothing_leave_no_trace(self):
         self.shape("helpers", "helpers")
-        self.assertEqual(self.fills("helpers"), [60])
-        self.assertEqual(self.meta("helpers")["idle_processes"], "2")
-        self.assertEqual(self.query("helpers", "SELECT code FROM quality_named"), [])
+        # One that started CUDA and ended by _exit() may have done more than it handed over, and is
+        # there with a note unless its first words say otherwise.
+        fills = self.fills("helpers")
+        self.assertIn(fills, ([60], [0, 60]))
+        self.assertEqual(self.meta("helpers")["idle_processes"], "2" if fills == [60] else "1")
+        self.assertEqual(self.query("helpers", "SELECT code FROM quality_named"),
+                         [] if fills == [60] else [("ended_abruptly",)])
         self.assertEqual(self.left_behind(), [])
 
     def test_where_none_does_anything_the_summary_says_so(self):

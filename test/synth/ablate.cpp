@@ -61,6 +61,8 @@ void keep_rows(profile::CollectiveColumns& collectives, const std::vector<bool>&
   keep_rows(collectives.elements_out, keep);
   keep_rows(collectives.group_size, keep);
   keep_rows(collectives.ranks, keep);
+  keep_rows(collectives.bytes, keep);
+  keep_rows(collectives.range, keep);
 }
 
 // Collectives of removed kernels go too; the others follow their kernel to its new row.
@@ -73,8 +75,10 @@ void follow_kernels(profile::CollectiveColumns& collectives, const std::vector<b
   }
   std::vector<bool> keep(collectives.size());
   for (std::size_t row = 0; row < keep.size(); ++row)
-    keep[row] = keep_kernel[collectives.kernel[row]];
-  for (RowIndex& kernel : collectives.kernel) kernel = new_row[kernel];
+    keep[row] = collectives.kernel[row] == kNoRow || keep_kernel[collectives.kernel[row]];
+  for (RowIndex& kernel : collectives.kernel) {
+    if (kernel != kNoRow) kernel = new_row[kernel];
+  }
   keep_rows(collectives, keep);
 }
 
@@ -102,6 +106,8 @@ profile::Trace without_sync_records(profile::Trace trace) {
 
 profile::Trace without_ranges(profile::Trace trace) {
   for (profile::ActivityColumns* table : activity_tables(trace)) set_all(table->op, kNoRow);
+  set_all(trace.collectives.range, kNoRow);
+  trace.range_payloads = {};
   trace.ranges = {};
   return trace;
 }
