@@ -323,7 +323,7 @@ TEST_CASE("two windows that touch are two: what was recorded changed there") {
 
 TEST_CASE("windows of one step each: the figures are over their lengths") {
   profile::Trace trace = training(6).build();
-  for (const std::size_t step : {1, 3, 5}) {
+  for (const std::size_t step : {std::size_t{1}, std::size_t{3}, std::size_t{5}}) {
     trace.windows.start_ns.push_back(trace.ranges.start_ns[step]);
     trace.windows.end_ns.push_back(trace.ranges.end_ns[step]);
     trace.windows.process.push_back(0);
