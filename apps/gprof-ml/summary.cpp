@@ -185,12 +185,13 @@ void add_count(std::string& text, std::int64_t count, const char* one, const cha
 
 /// Notes that have a sentence of their own in the summary, or that say of no loss.
 constexpr std::string_view kNoFurtherLoss[] = {
-    "dropped_records",     "discarded_records",   "ranges_lost",       "incomplete_records",
-    "unreadable_spool",    "empty_spool",         "write_failed",      "ended_abruptly",
-    "still_running",       "damaged_spool",       "cuda_not_recorded", "nvtx_not_recorded",
-    "outside_window",      "no_window",           "cuda_variable_taken", "nvtx_variable_taken", "not_recording",     "nested_recording",
-    "nothing_recorded",    "spools_gone",         "open_ranges",       "unopened_range_ends",
-    "clock_step",          "stubs_on_path",       "stub_library",
+    "dropped_records",  "discarded_records",   "ranges_lost",         "incomplete_records",
+    "unreadable_spool", "empty_spool",         "write_failed",        "ended_abruptly",
+    "still_running",    "damaged_spool",       "cuda_not_recorded",   "nvtx_not_recorded",
+    "outside_window",   "no_window",           "cuda_variable_taken", "nvtx_variable_taken",
+    "not_recording",    "nested_recording",    "nothing_recorded",    "spools_gone",
+    "open_ranges",      "unopened_range_ends", "clock_step",          "stubs_on_path",
+    "stub_library",
 };
 
 /// What else is noted, of which a recorder may know more than this version: the run.db says it.
@@ -227,9 +228,10 @@ std::string lost_text(const profile::Recording& recording, const analysis::Repor
             "ended before anything was recorded");
   const std::int64_t limited = noted(trace, {"size_limit"});
   if (limited > 0) {
-    add_clause(text, fmt::format("the recording of {} ended at the size limit (--max-size), what "
-                                 "followed is missing",
-                                 counted(static_cast<std::size_t>(limited), "process", "processes")));
+    add_clause(text,
+               fmt::format("the recording of {} ended at the size limit (--max-size), what "
+                           "followed is missing",
+                           counted(static_cast<std::size_t>(limited), "process", "processes")));
   }
   add_clause(text, doubts_clause(trace));
   const std::vector<std::int64_t> failed = pids_that(recording, SpoolEnd::write_failed);
@@ -309,12 +311,14 @@ std::string cost_line(const profile::Recording& recording) {
     sum.cupti_ns += process.cost.cupti_ns;
   }
   if (sum.wall_ns <= 0) return {};
-  const auto tenths = std::llround(1000.0 * static_cast<double>(sum.total_ns()) /
-                                   static_cast<double>(sum.wall_ns));
-  std::string parts = fmt::format(
-      "callbacks {}, own threads {}", analysis::duration_text(sum.callback_ns),
-      analysis::duration_text(sum.own_cpu_ns));
+  const auto tenths =
+      std::llround(1000.0 * static_cast<double>(sum.total_ns()) / static_cast<double>(sum.wall_ns));
+  std::string parts =
+      fmt::format("callbacks {}, own threads {}", analysis::duration_text(sum.callback_ns),
+                  analysis::duration_text(sum.own_cpu_ns));
   if (sum.cupti_ns > 0) parts += ", CUPTI " + analysis::duration_text(sum.cupti_ns);
+  // A simulated program takes as long as the simulation: a share of that says nothing.
+  if (is_simulated(recording.trace)) return line("cost", parts + "; no share: simulated");
   return line("cost", fmt::format("~{} of wall time accounted for ({})",
                                   analysis::percent_text(tenths), parts));
 }
@@ -364,11 +368,11 @@ std::string metric_lines(const profile::Trace& trace) {
   std::string out;
   for (const analysis::ProgramMetric& metric : analysis::program_metrics(trace.meta)) {
     const std::string name = analysis::printable(metric.name);
-    out += line("metric", metric.value
-                              ? fmt::format("{} {:.6g} (the last of {})", name, *metric.value,
-                                            counted(static_cast<std::size_t>(metric.count), "match",
-                                                    "matches"))
-                              : name + ": nothing in the program's output matches");
+    out +=
+        line("metric", metric.value ? fmt::format("{} {:.6g} (the last of {})", name, *metric.value,
+                                                  counted(static_cast<std::size_t>(metric.count),
+                                                          "match", "matches"))
+                                    : name + ": nothing in the program's output matches");
   }
   return out;
 }
@@ -455,8 +459,8 @@ std::string summary_lines(const SummaryInput& input) {
   const profile::Recording& recording = *input.recording;
   if (has_no_records(recording.trace)) {
     return line("recorded", "nothing: " + reason_for_nothing(recording.trace)) +
-           metric_lines(recording.trace) + wrote_line(input) +
-           kept_lines(input) + next_for_nothing(recording);
+           metric_lines(recording.trace) + wrote_line(input) + kept_lines(input) +
+           next_for_nothing(recording);
   }
   const std::optional<analysis::Report> report = report_on(recording.trace);
   std::string out = line("recorded", recorded_text(recording));
